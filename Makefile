@@ -1,0 +1,132 @@
+# The dev loop; `make help` lists it. Programs land in build/<type>/, fetched test clients in build/deps/, data in run/.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := build
+MAKEFLAGS += --no-print-directory -s
+
+JOBS ?= 2
+CC := clang-19
+CXX := clang++-19
+DEPS := build/deps
+JAVA_STAMP := $(DEPS)/java/.stamp
+VENV_STAMP := $(DEPS)/venv/.stamp
+KAFKA_CLIENTS_JAR := $(CURDIR)/$(DEPS)/java/kafka-clients-4.4.0.jar
+BROKER := broker/app/braid-broker
+PYTHON := $(DEPS)/venv/bin/python3
+SEED ?= 1
+SIM_SEEDS ?= 200
+SIM_ARGS = --seed $(SEED) --seeds $(SIM_SEEDS)
+FUZZ_SECONDS ?= 60
+RELEASE_TARGETS ?= braid-broker
+# What runs on more than one thread; the rest is single-threaded by design and simulated as such.
+TSAN_SUITES ?= admin io net runtime storage wal
+empty :=
+space := $(empty) $(empty)
+
+configure = CC=$(CC) CXX=$(CXX) cmake --log-level=NOTICE -S . -B $@ -G Ninja -DBRAID_KAFKA_CLIENTS_JAR=$(KAFKA_CLIENTS_JAR)
+
+.PHONY: help
+help: ## List these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# --- Set-up -----------------------------------------------------------------------------------------------------------
+
+.PHONY: deps deps-quickstart
+deps: ## Install Debian packages, fetch the Java and Python clients of the tests
+	@cmake/install-packages.sh cmake/packages.txt cmake/packages-clients.txt cmake/packages-dev.txt
+	@$(MAKE) $(JAVA_STAMP) $(VENV_STAMP)
+
+deps-quickstart:
+	@cmake/install-packages.sh cmake/packages.txt cmake/packages-clients.txt
+	@$(MAKE) $(JAVA_STAMP)
+
+$(JAVA_STAMP): tests/integration/java/pom.xml
+	@echo "java clients: fetching into $(DEPS)/java"
+	@rm -rf $(DEPS)/java
+	@mvn -q -B -Dstyle.color=never -f $< org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies \
+	  -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(DEPS)/java
+	@touch $@
+
+# Debian's interpreter, where there is one: a version manager's shim may vanish under the venv.
+$(VENV_STAMP): tests/integration/requirements.txt
+	@echo "python clients: fetching into $(DEPS)/venv"
+	@rm -rf $(DEPS)/venv && mkdir -p $(DEPS)
+	@python=/usr/bin/python3; [ -x $$python ] || python=python3; $$python -m venv $(DEPS)/venv
+	@$(DEPS)/venv/bin/pip install -q -r $<
+	@touch $@
+
+# --- Build ------------------------------------------------------------------------------------------------------------
+# Ninja configures again by itself when a CMakeLists.txt changes; these rules only make a build folder once.
+
+build/debug: ; @$(configure) -DCMAKE_BUILD_TYPE=Debug -DBRAID_ASAN=ON
+build/release: ; @$(configure) -DCMAKE_BUILD_TYPE=RelWithDebInfo
+build/tsan: ; @$(configure) -DCMAKE_BUILD_TYPE=Debug -DBRAID_TSAN=ON
+build/fuzz: ; @$(configure) -DCMAKE_BUILD_TYPE=Debug -DBRAID_ASAN=ON -DBRAID_FUZZ=ON
+build/bench: ; @$(configure) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DBRAID_BENCH=ON
+
+# A configuration that failed leaves a folder without build.ninja behind; it must not pass for a good one.
+%/build.ninja:
+	@command -v $(CXX) >/dev/null || { echo "$(CXX) is missing: run \`make deps\` first" >&2; exit 1; }
+	@$(MAKE) -B $(@D)
+.PRECIOUS: %/build.ninja
+
+.PHONY: build release
+build: build/debug/build.ninja ## Debug build with ASan and UBSan in build/debug (the default)
+	@ninja -C build/debug -j$(JOBS)
+
+release: build/release/build.ninja ## Optimised broker in build/release
+	@ninja -C build/release -j$(JOBS) $(RELEASE_TARGETS)
+
+# --- Check ------------------------------------------------------------------------------------------------------------
+
+.PHONY: test integration sim sim-long tsan fuzz bench lint format
+test: build $(JAVA_STAMP) $(VENV_STAMP) ## Unit, conformance, simulator smoke, tidy and integration tests; ends with counts
+	@$(PYTHON) tests/run.py --build build/debug --jobs $(JOBS) $(if $(ONLY),--only '$(ONLY)')
+
+integration: build $(JAVA_STAMP) $(VENV_STAMP) ## Integration tests only (ONLY='words' picks some, as expressions)
+	@$(PYTHON) tests/integration/run.py --broker build/debug/$(BROKER) --java $(DEPS)/java $(ONLY)
+
+sim: build/release/build.ninja ## Simulate SIM_SEEDS=200 seeds from SEED=1 under crashes
+	@ninja -C build/release -j$(JOBS) braid-sim
+	@build/release/tests/sim/braid-sim $(SIM_ARGS)
+
+sim-long: ## Simulate 20,000 seeds
+	@$(MAKE) sim SIM_SEEDS=20000
+
+tsan: build/tsan/build.ninja ## Unit tests of the modules with threads under ThreadSanitizer in build/tsan
+	@ninja -C build/tsan -j$(JOBS) $(TSAN_SUITES:%=%_test)
+	@ctest --test-dir build/tsan -j$(JOBS) --output-on-failure -R '^unit\.($(subst $(space),|,$(TSAN_SUITES)))$$'
+
+fuzz: build/fuzz/build.ninja ## Run each fuzzer for FUZZ_SECONDS=60
+	@ninja -C build/fuzz -j$(JOBS) tests/fuzz/all
+	@tests/run_programs.sh build/fuzz '*_fuzz' -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix=build/fuzz/
+
+bench: build/bench/build.ninja ## Micro-benchmarks
+	@ninja -C build/bench -j$(JOBS)
+	@tests/run_programs.sh build/bench '*_bench'
+
+lint: build/debug/build.ninja ## clang-format, tree checks, clang-tidy on changed files (or FILES="...")
+	@tests/tidy/lint.sh $(FILES)
+
+format: ## Format every C++ file in place
+	@git ls-files '*.cpp' '*.hpp' | xargs -r clang-format-19 -i
+
+# --- Run --------------------------------------------------------------------------------------------------------------
+
+.PHONY: quickstart quickstart-fresh run stop clean
+quickstart: deps-quickstart ## From nothing to a broker that survives kill -9, step by step (KEEP=1 leaves it running)
+	@$(MAKE) release
+	@tests/integration/quickstart.sh build/release/$(BROKER) $(DEPS)/java run/quickstart
+
+quickstart-fresh: ## The same in a fresh Debian bookworm root (needs root and debootstrap)
+	@tests/integration/quickstart-fresh.sh
+
+run: ## Start a broker on 127.0.0.1:9092 with its data in run/broker
+	@$(MAKE) release
+	@tests/integration/broker.sh start build/release/$(BROKER) run/broker 9092 9644
+
+stop: ## End the brokers that `make run` and `make quickstart KEEP=1` started
+	@tests/integration/broker.sh stop run/broker run/quickstart
+
+clean: ## Remove what was built; data in run/ and fetched clients in build/deps stay
+	@rm -rf build/debug build/release build/tsan build/fuzz build/bench

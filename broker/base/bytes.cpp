@@ -1,0 +1,23 @@
+#include "base/bytes.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace braidmq {
+
+bytes bytes::copy_of(byte_view view) {
+  if (view.empty()) return {};
+  return take(std::vector<std::byte>(view.begin(), view.end()));
+}
+
+bytes bytes::take(std::vector<std::byte>&& block) {
+  if (block.empty()) return {};
+  const auto owner = std::make_shared<const std::vector<std::byte>>(std::move(block));
+  return {std::shared_ptr<const std::byte>(owner, owner->data()), owner->size()};
+}
+
+bool operator==(const bytes& a, const bytes& b) {
+  return a.size_ == b.size_ && std::equal(a.view().begin(), a.view().end(), b.view().begin());
+}
+
+}  // namespace braidmq
