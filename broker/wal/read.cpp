@@ -1,0 +1,82 @@
+#include "wal/read.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "base/check.hpp"
+#include "wal/format.hpp"
+
+namespace braidmq::wal {
+namespace {
+
+// The file's header is read along, once per file: its incarnation seeds the checksums.
+result<std::uint32_t> read_seed(const read_step& step) {
+  std::vector<std::byte> block(format::block_bytes);
+  BRAID_TRY(got, step.file->read_at(0, block));
+  if (got != block.size()) return fail(errc::corrupt, "the file is shorter than its header");
+  BRAID_TRY(header, format::parse_file_header(block));
+  return format::crc_seed(header.incarnation);
+}
+
+// A group's entries as the items of one group write leave them: a later item may replace what an earlier one has.
+std::vector<raft::entry> entries_of(raft::group_id group, std::vector<append_item> items) {
+  std::vector<raft::entry> entries;
+  for (append_item& item : items) {
+    if (item.group != group || item.entries.empty()) continue;
+    while (!entries.empty() && entries.back().index >= item.entries.front().index) entries.pop_back();
+    for (raft::entry& entry : item.entries) entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+result<std::vector<raft::entry>> read_group_write(const read_step& step, raft::group_id group, std::uint32_t seed) {
+  const group_place& place = step.run.place;
+  std::vector<std::byte> block(place.size_bytes);
+  BRAID_TRY(got, step.file->read_at(place.position, block));
+  const auto length = format::peek_group_size(block, got);
+  const auto header = length == got ? format::parse_group(block, place.position, seed) : std::nullopt;
+  if (!header || header->kind != format::group_kind::items)
+    return fail(errc::corrupt, "the group write's checksum does not fit");
+  BRAID_TRY(items, format::parse_items(bytes::take(std::move(block)), *header));
+  return entries_of(group, std::move(items));
+}
+
+error at_place(error e, const read_step& step) {
+  return with_context(std::move(e), fmt::format("{}/{} at byte {}", step.folder, format::file_name(step.run.place.file),
+                                                step.run.place.position));
+}
+
+}  // namespace
+
+result<std::vector<raft::entry>> read_entries(const read_plan& plan) {
+  std::vector<raft::entry> entries;
+  std::size_t bytes_taken = 0;
+  std::uint64_t seed_of = 0;
+  std::uint32_t seed = 0;
+  raft::index next = plan.from;
+  for (const read_step& step : plan.steps) {
+    if (step.run.place.file != seed_of) {
+      auto read = read_seed(step);
+      if (!read) return tl::unexpected<error>(at_place(std::move(read).error(), step));
+      seed = *read;
+      seed_of = step.run.place.file;
+    }
+    auto group_write = read_group_write(step, plan.group, seed);
+    if (!group_write) return tl::unexpected<error>(at_place(std::move(group_write).error(), step));
+    for (raft::entry& entry : *group_write) {
+      if (entry.index < next || entry.index > step.run.last) continue;
+      if (entry.index != next) break;
+      if (!entries.empty() && bytes_taken + entry.payload.size() > plan.max_bytes) return entries;
+      bytes_taken += entry.payload.size();
+      entries.push_back(std::move(entry));
+      ++next;
+    }
+    if (next != step.run.last + 1) {
+      return tl::unexpected<error>(
+          at_place({make_error_code(errc::corrupt), fmt::format("entry {} is not where it was written", next)}, step));
+    }
+  }
+  return entries;
+}
+
+}  // namespace braidmq::wal
