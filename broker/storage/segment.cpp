@@ -1,0 +1,58 @@
+#include "storage/segment.hpp"
+
+#include <algorithm>
+
+namespace braidmq::storage {
+
+segment::segment(io::file_system& fs, const std::string& folder, model::offset base, std::uint32_t index_interval_bytes)
+    : base_(base),
+      end_(base),
+      index_interval_bytes_(index_interval_bytes),
+      offsets_(base),
+      times_(base),
+      files_(std::make_shared<segment_files>(fs, folder, base)) {}
+
+bool segment::has_room(std::size_t batch_bytes, model::offset last, std::uint64_t segment_bytes) const {
+  if (size_bytes_ == 0) return true;
+  constexpr std::int64_t max_relative = std::numeric_limits<std::int32_t>::max();
+  return size_bytes_ + batch_bytes <= segment_bytes && last - base_ <= max_relative;
+}
+
+void segment::append(model::offset base, model::offset last, std::int64_t max_timestamp_ms, std::size_t batch_bytes) {
+  BRAID_CHECK(base == end_ && last >= base, "batch {}..{} after {}", base, last, end_);
+  if (bytes_since_index_entry_ >= index_interval_bytes_) {
+    offsets_.append(base, static_cast<std::uint32_t>(size_bytes_));
+    times_.append(max_timestamp_ms_, base);
+    bytes_since_index_entry_ = 0;
+  }
+  end_ = last + 1;
+  size_bytes_ += batch_bytes;
+  bytes_since_index_entry_ += batch_bytes;
+  max_timestamp_ms_ = std::max(max_timestamp_ms_, max_timestamp_ms);
+  largest_batch_bytes_ = std::max<std::uint64_t>(largest_batch_bytes_, batch_bytes);
+}
+
+segment_write segment::plan_write(std::vector<bytes> batches, model::offset end) const {
+  segment_write what;
+  what.position = written_bytes_;
+  what.batches = std::move(batches);
+  what.offset_index_position = offset_entries_written_ * offset_index_entry_bytes;
+  what.offset_index_entries = offsets_.encode(offset_entries_written_, offsets_.count_below(end));
+  what.time_index_position = time_entries_written_ * time_index_entry_bytes;
+  what.time_index_entries = times_.encode(time_entries_written_, times_.count_below(end));
+  return what;
+}
+
+void segment::mark_written(std::uint64_t batch_bytes, model::offset end) {
+  written_bytes_ += batch_bytes;
+  offset_entries_written_ = offsets_.count_below(end);
+  time_entries_written_ = times_.count_below(end);
+}
+
+status segment::write_indexes_and_mark_written() {
+  BRAID_TRY_VOID(files_->replace_indexes(offsets_.encode(0, offsets_.size()), times_.encode(0, times_.size())));
+  mark_written(size_bytes_ - written_bytes_, end_);
+  return {};
+}
+
+}  // namespace braidmq::storage

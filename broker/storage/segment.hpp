@@ -1,0 +1,58 @@
+// What a log knows in memory about one of its segments: size, offsets, times, both indexes, and how much of it is in
+// the files. Owner: the log, on its executor; only `files()` is shared with the disk executor.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "model/record_batch.hpp"
+#include "storage/offset_index.hpp"
+#include "storage/segment_files.hpp"
+#include "storage/time_index.hpp"
+
+namespace braidmq::storage {
+
+class segment {
+ public:
+  segment(io::file_system& fs, const std::string& folder, model::offset base, std::uint32_t index_interval_bytes);
+
+  model::offset base() const { return base_; }
+  model::offset end() const { return end_; }  // next offset
+  std::uint64_t size_bytes() const { return size_bytes_; }
+  std::uint64_t written_bytes() const { return written_bytes_; }
+  std::int64_t max_timestamp_ms() const { return max_timestamp_ms_; }
+  std::uint64_t largest_batch_bytes() const { return largest_batch_bytes_; }
+  const offset_index& offsets() const { return offsets_; }
+  const time_index& times() const { return times_; }
+  const std::shared_ptr<segment_files>& files() const { return files_; }
+
+  // Whether a batch with this last offset still belongs into this segment; an empty segment takes any.
+  bool has_room(std::size_t batch_bytes, model::offset last, std::uint64_t segment_bytes) const;
+
+  // Requires base == end().
+  void append(model::offset base, model::offset last, std::int64_t max_timestamp_ms, std::size_t batch_bytes);
+
+  // The write of the next `batches`, which end before offset `end`; it becomes true with mark_written.
+  segment_write plan_write(std::vector<bytes> batches, model::offset end) const;
+  void mark_written(std::uint64_t batch_bytes, model::offset end);
+  // Everything, and the index files are equal to the indexes (after a scan).
+  status write_indexes_and_mark_written();
+
+ private:
+  model::offset base_;
+  model::offset end_;
+  std::uint64_t size_bytes_ = 0;
+  std::uint64_t written_bytes_ = 0;
+  std::size_t offset_entries_written_ = 0;
+  std::size_t time_entries_written_ = 0;
+  std::int64_t max_timestamp_ms_ = model::no_timestamp;
+  std::uint64_t largest_batch_bytes_ = 0;
+  std::uint32_t index_interval_bytes_;
+  std::uint64_t bytes_since_index_entry_ = 0;
+  offset_index offsets_;
+  time_index times_;
+  std::shared_ptr<segment_files> files_;
+};
+
+}  // namespace braidmq::storage

@@ -1,0 +1,78 @@
+#include "storage/segment_files.hpp"
+
+#include "storage/partition_log.hpp"
+
+namespace braidmq::storage {
+namespace {
+
+status append_entries(io::file_system& fs, const std::string& path, std::unique_ptr<io::file>& target,
+                      std::uint64_t position, const bytes& entries) {
+  if (entries.empty()) return {};
+  if (!target) {
+    BRAID_TRY(opened, fs.open(path, io::open_mode::create));
+    target = std::move(opened);
+  }
+  return target->write_at(position, entries.view());
+}
+
+// Leaves a file alone that has the right bytes already: a start after a clean stop writes nothing.
+status replace(io::file_system& fs, const std::string& path, byte_view content) {
+  BRAID_TRY(target, fs.open(path, io::open_mode::create));
+  BRAID_TRY(size, target->size());
+  if (size == content.size()) {
+    std::vector<std::byte> present(size);
+    BRAID_TRY(got, target->read_at(0, present));
+    if (got == size && std::equal(content.begin(), content.end(), present.begin())) return {};
+  }
+  BRAID_TRY_VOID(target->truncate(0));
+  return target->write_at(0, content);
+}
+
+}  // namespace
+
+segment_files::segment_files(io::file_system& fs, const std::string& folder, model::offset base)
+    : fs_(&fs),
+      log_path_(folder + "/" + segment_file(base, file_kind::log)),
+      offset_index_path_(folder + "/" + segment_file(base, file_kind::offset_index)),
+      time_index_path_(folder + "/" + segment_file(base, file_kind::time_index)) {}
+
+status segment_files::open_existing() {
+  BRAID_TRY(opened, fs_->open(log_path_, io::open_mode::read_write));
+  log_ = std::move(opened);
+  return {};
+}
+
+status segment_files::replace_indexes(byte_view offset_entries, byte_view time_entries) {
+  BRAID_TRY_VOID(replace(*fs_, offset_index_path_, offset_entries));
+  return replace(*fs_, time_index_path_, time_entries);
+}
+
+status segment_files::write(const segment_write& what) {
+  if (!log_) {
+    // What had this name was cut away when the log was opened; bytes of somebody else are not to be mixed with ours.
+    BRAID_TRY(opened, fs_->open(log_path_, io::open_mode::create_new));
+    log_ = std::move(opened);
+  }
+  std::vector<byte_view> parts;  // none when the write only closes what a roll has left behind
+  parts.reserve(what.batches.size());
+  for (const bytes& batch : what.batches) parts.push_back(batch.view());
+  BRAID_TRY_VOID(log_->write_at(what.position, parts));
+  BRAID_TRY_VOID(
+      append_entries(*fs_, offset_index_path_, offset_index_, what.offset_index_position, what.offset_index_entries));
+  BRAID_TRY_VOID(
+      append_entries(*fs_, time_index_path_, time_index_, what.time_index_position, what.time_index_entries));
+  if (what.last) {
+    offset_index_.reset();
+    time_index_.reset();
+  }
+  return {};
+}
+
+status segment_files::read(std::uint64_t position, mutable_byte_view target) const {
+  BRAID_TRY(got, log_->read_at(position, target));
+  if (got == target.size()) return {};
+  return fail(errc::corrupt,
+              fmt::format("{} ends at {}, {} bytes were written", log_path_, position + got, position + target.size()));
+}
+
+}  // namespace braidmq::storage
