@@ -1,0 +1,67 @@
+#include "braid/aggregator.hpp"
+
+#include <utility>
+
+namespace braidmq::braid {
+
+std::size_t aggregator::size_of(const produce_unit& unit) {
+  std::size_t size = slice_overhead_bytes;
+  for (const append_slice& slice : unit.slices) size += slice.batch.size() + slice_overhead_bytes;
+  return size;
+}
+
+void aggregator::add(request_id id, produce_unit unit, unique_function<void()> accepted) {
+  const std::size_t size = size_of(unit);
+  waiting_.push_back({id, std::move(unit), size, std::move(accepted)});
+  accept_what_fits();
+}
+
+void aggregator::add(partition_creation creation) {
+  creations_.push_back(creation);
+}
+
+std::optional<built_entry> aggregator::build() {
+  if (empty()) return std::nullopt;
+  built_entry entry;
+  entry.command.creations = std::exchange(creations_, {});
+  while (accepted_count_ > 0) {
+    waiting& next = waiting_.front();
+    if (!entry.requests.empty() && entry.size_bytes + next.size_bytes > options_.entry_target_bytes) break;
+    entry.size_bytes += next.size_bytes;
+    entry.requests.push_back(next.id);
+    entry.command.units.push_back(std::move(next.unit));
+    accepted_bytes_ -= next.size_bytes;
+    --accepted_count_;
+    waiting_.pop_front();
+  }
+  accept_what_fits();
+  return entry;
+}
+
+std::vector<request_id> aggregator::take_all() {
+  std::vector<request_id> ids;
+  std::deque<waiting> taken = std::exchange(waiting_, {});
+  accepted_count_ = 0;
+  accepted_bytes_ = 0;
+  creations_.clear();
+  ids.reserve(taken.size());
+  for (waiting& request : taken) {
+    ids.push_back(request.id);
+    if (request.accepted) request.accepted();
+  }
+  return ids;
+}
+
+void aggregator::accept_what_fits() {
+  while (accepted_count_ < waiting_.size()) {
+    waiting& next = waiting_[accepted_count_];
+    // A request larger than the whole bound is let in alone, or it would wait for ever.
+    const bool fits = accepted_bytes_ == 0 || accepted_bytes_ + next.size_bytes <= options_.queue_max_bytes;
+    if (!fits) return;
+    accepted_bytes_ += next.size_bytes;
+    ++accepted_count_;
+    if (auto accepted = std::exchange(next.accepted, nullptr)) accepted();
+  }
+}
+
+}  // namespace braidmq::braid

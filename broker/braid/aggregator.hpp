@@ -1,0 +1,68 @@
+// Makes one entry from everything that waits: the first step of group commit. A bounded FIFO of produce requests and
+// creations; a request is never split over entries, and requests stay in the order in which they were added.
+//
+// Pure: no clock, no thread, no log. The replica decides when to build.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "base/unique_function.hpp"
+#include "braid/entry.hpp"
+
+namespace braidmq::braid {
+
+struct aggregator_options {
+  std::size_t entry_target_bytes = 4U << 20U;  // an entry is closed when the next request would take it beyond this
+  std::size_t entry_max_bytes = 100U << 20U;   // a single request larger than this is refused
+  std::size_t queue_max_bytes = 128U << 20U;   // requests beyond this wait outside, unaccepted
+};
+
+// Identifies a request between add() and the entry that carries it.
+using request_id = strong_id<struct request_id_tag, std::uint64_t>;
+
+struct built_entry {
+  entry_command command;             // leader_time_ms is left to the caller
+  std::vector<request_id> requests;  // one for each unit, same order
+  std::size_t size_bytes = 0;
+};
+
+class aggregator {
+ public:
+  explicit aggregator(aggregator_options options) : options_(options) {}
+
+  static std::size_t size_of(const produce_unit& unit);
+  bool too_large(const produce_unit& unit) const { return size_of(unit) > options_.entry_max_bytes; }
+
+  // `accepted` runs when the request is within the queue's bound, in FIFO order: at once, or when room has been made.
+  void add(request_id id, produce_unit unit, unique_function<void()> accepted);
+  void add(partition_creation creation);
+
+  bool empty() const { return waiting_.empty() && creations_.empty(); }
+  std::size_t queued_bytes() const { return accepted_bytes_; }
+
+  // The next entry: all creations, then requests up to the target size, at least one of what there is.
+  std::optional<built_entry> build();
+
+  std::vector<request_id> take_all();  // at the end of leadership: everything that waits, for the caller to answer
+
+ private:
+  struct waiting {
+    request_id id;
+    produce_unit unit;
+    std::size_t size_bytes;
+    unique_function<void()> accepted;
+  };
+
+  void accept_what_fits();
+
+  aggregator_options options_;
+  std::deque<waiting> waiting_;
+  std::size_t accepted_count_ = 0;  // a prefix of waiting_
+  std::size_t accepted_bytes_ = 0;
+  std::vector<partition_creation> creations_;
+};
+
+}  // namespace braidmq::braid

@@ -1,0 +1,27 @@
+// Why a braid refused: what handlers turn into Kafka's error codes (server/error_mapping.cpp).
+#pragma once
+
+#include <system_error>
+
+namespace braidmq::braid {
+
+enum class errc {
+  not_leader = 1,         // this replica does not serve now: a new leader, or none yet
+  unknown_partition,      // no such partition in this braid (never created, or deleted)
+  out_of_order_sequence,  // idempotent producer: a gap
+  stale_producer_epoch,   // idempotent producer: fenced
+  too_large,              // the request does not fit into one entry
+  timed_out,              // outcome unknown: may still be applied
+  offset_out_of_range,
+  fenced_leader_epoch,   // the client's leader epoch is older than ours (KIP-320)
+  unknown_leader_epoch,  // ... or newer
+  storage_failed,
+  stopped,
+};
+
+std::error_code make_error_code(errc code);
+
+}  // namespace braidmq::braid
+
+template <>
+struct std::is_error_code_enum<braidmq::braid::errc> : std::true_type {};

@@ -1,0 +1,94 @@
+#include "braid/machine.hpp"
+
+#include <utility>
+
+#include "base/check.hpp"
+#include "model/record_batch.hpp"
+
+namespace braidmq::braid {
+namespace {
+
+std::error_code error_of(partition::sequence_verdict verdict) {
+  switch (verdict) {
+    case partition::sequence_verdict::append:
+    case partition::sequence_verdict::duplicate:
+      return {};
+    case partition::sequence_verdict::out_of_order:
+      return errc::out_of_order_sequence;
+    case partition::sequence_verdict::stale_epoch:
+      return errc::stale_producer_epoch;
+  }
+  BRAID_CHECK(false, "verdict {}", static_cast<int>(verdict));
+}
+
+partition::incoming_batch incoming(const bytes& batch) {
+  const auto header = model::parse_batch_header(batch);
+  // Validated before it was proposed, and the WAL's checksum has vouched for the bytes since.
+  BRAID_CHECK(header.has_value(), "entry holds a batch that is none: {}", header.error().to_string());
+  const model::sequence last = header->has_producer() ? header->last_sequence() : header->base_sequence;
+  return {batch,
+          {header->producer_id, header->producer_epoch, header->base_sequence, last},
+          header->last_offset_delta + 1,
+          header->max_timestamp_ms};
+}
+
+}  // namespace
+
+std::vector<unit_outcome> machine::apply(const raft::entry& entry) {
+  BRAID_CHECK(entry.index == applied_ + 1, "entry {} after {}", entry.index, applied_);
+  applied_ = entry.index;
+  if (entry.kind == raft::entry_kind::noop) return {};
+
+  const auto command = decode(entry.payload);
+  BRAID_CHECK(command.has_value(), "entry {} cannot be read: {}", entry.index, command.error().to_string());
+  BRAID_CHECK(command->leader_time_ms >= last_entry_time_ms_, "time of entry {} falls", entry.index);
+  last_entry_time_ms_ = command->leader_time_ms;
+
+  for (const partition_creation& creation : command->creations) create(creation);
+  std::vector<unit_outcome> outcomes;
+  outcomes.reserve(command->units.size());
+  for (const produce_unit& unit : command->units) {
+    unit_outcome& outcome = outcomes.emplace_back();
+    outcome.slices.reserve(unit.slices.size());
+    for (const append_slice& slice : unit.slices) {
+      outcome.slices.push_back(append(slice, entry.term, command->leader_time_ms));
+    }
+  }
+  return outcomes;
+}
+
+void machine::create(const partition_creation& creation) {
+  if (partitions_.contains(creation.target)) return;
+  partitions_.emplace(creation.target, std::make_unique<partition::partition>(creation.target, creation.epoch_base,
+                                                                              logs_.make(creation.target)));
+}
+
+slice_outcome machine::append(const append_slice& slice, raft::term term, std::int64_t entry_time_ms) {
+  partition::partition* target = find(slice.target);
+  if (target == nullptr) return {.error = errc::unknown_partition};
+  const bool was_clean = !target->has_unpublished();
+  const partition::append_outcome outcome = target->append(incoming(slice.batch), term.value(), entry_time_ms);
+  slice_outcome answer;
+  answer.error = error_of(outcome.verdict);
+  answer.duplicate = outcome.verdict == partition::sequence_verdict::duplicate;
+  answer.base = outcome.base;
+  answer.append_time_ms = outcome.timestamp_ms;
+  answer.log_start = target->start_offset();
+  if (was_clean && target->has_unpublished()) dirty_.push_back(target);
+  return answer;
+}
+
+std::vector<published> machine::publish() {
+  std::vector<published> grown;
+  grown.reserve(dirty_.size());
+  for (partition::partition* target : std::exchange(dirty_, {})) grown.push_back({target, target->publish()});
+  visible_ = applied_;
+  return grown;
+}
+
+partition::partition* machine::find(const model::topic_partition_id& id) {
+  const auto found = partitions_.find(id);
+  return found == partitions_.end() ? nullptr : found->second.get();
+}
+
+}  // namespace braidmq::braid

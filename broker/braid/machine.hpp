@@ -1,0 +1,76 @@
+// The state that a braid's log makes: its partitions. apply() is the same code on every replica, in log order, and a
+// function of entry and state alone: no clock, no local configuration, no metadata image, no hash order.
+//
+// Threads: the braid's executor. Readers see a partition only up to its visible end, and all visible ends move together
+// in publish(): an entry's partitions are seen all or none.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "base/result.hpp"
+#include "braid/entry.hpp"
+#include "braid/errc.hpp"
+#include "partition/partition.hpp"
+#include "raft/types.hpp"
+
+namespace braidmq::braid {
+
+// Makes the log of a partition when the entry that creates it is applied. Must not block.
+class log_factory {
+ public:
+  virtual ~log_factory() = default;
+  virtual std::unique_ptr<storage::partition_log> make(const model::topic_partition_id& id) = 0;
+};
+
+struct slice_outcome {
+  std::error_code error;  // none: appended, or a duplicate of a batch that was
+  bool duplicate = false;
+  model::offset base{-1};
+  std::int64_t append_time_ms = -1;
+  model::offset log_start{-1};
+};
+
+struct unit_outcome {
+  std::vector<slice_outcome> slices;
+};
+
+struct published {
+  const partition::partition* partition;
+  std::size_t bytes;
+};
+
+class machine {
+ public:
+  explicit machine(log_factory& logs) : logs_(logs) {}
+
+  // One outcome for each unit of the entry, in order.
+  std::vector<unit_outcome> apply(const raft::entry& entry);
+
+  // Makes everything applied so far visible at once; returns the partitions that grew, in order of their first append.
+  std::vector<published> publish();
+
+  raft::index applied_index() const { return applied_; }
+  raft::index visible_index() const { return visible_; }
+  std::int64_t last_entry_time_ms() const { return last_entry_time_ms_; }
+
+  partition::partition* find(const model::topic_partition_id& id);
+  const std::map<model::topic_partition_id, std::unique_ptr<partition::partition>>& partitions() const {
+    return partitions_;
+  }
+
+ private:
+  void create(const partition_creation& creation);
+  slice_outcome append(const append_slice& slice, raft::term term, std::int64_t entry_time_ms);
+
+  log_factory& logs_;
+  std::map<model::topic_partition_id, std::unique_ptr<partition::partition>> partitions_;
+  std::vector<partition::partition*> dirty_;
+  raft::index applied_;
+  raft::index visible_;
+  std::int64_t last_entry_time_ms_ = 0;
+};
+
+}  // namespace braidmq::braid

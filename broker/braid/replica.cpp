@@ -1,0 +1,386 @@
+#include "braid/replica.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.hpp"
+
+namespace braidmq::braid {
+
+// Makes partition logs in the replica's folder and hears of their write-behind.
+class replica::logs final : public log_factory {
+ public:
+  explicit logs(replica& owner) : owner_(owner) {}
+
+  std::unique_ptr<storage::partition_log> make(const model::topic_partition_id& id) override {
+    const replica_environment& environment = owner_.environment_;
+    storage::log_callbacks callbacks;
+    callbacks.on_written = [this](std::size_t size_bytes) { owner_.on_written(size_bytes); };
+    callbacks.on_failure = [this](error why) { owner_.fatal(std::move(why)); };
+    return storage::partition_log::create(environment.fs, environment.disk, environment.owner,
+                                          fmt::format("{}/{}", owner_.options_.data_folder, id), owner_.options_.log,
+                                          std::move(callbacks));
+  }
+
+ private:
+  replica& owner_;
+};
+
+result<std::unique_ptr<replica>> replica::create(replica_options options, replica_environment environment,
+                                                 unique_function<void(error)> on_fatal) {
+  std::unique_ptr<replica> made(new replica(std::move(options), environment, std::move(on_fatal)));
+  auto group = multiraft::group::create(made->options_.group, environment.wal, *made, environment.owner,
+                                        environment.timers, [self = made.get()](error why) { self->fatal(why); });
+  if (!group) return tl::unexpected(std::move(group).error());
+  made->group_ = std::move(*group);
+  return made;
+}
+
+replica::replica(replica_options options, replica_environment environment, unique_function<void(error)> on_fatal)
+    : options_(std::move(options)),
+      environment_(environment),
+      on_fatal_(std::move(on_fatal)),
+      logs_(std::make_unique<logs>(*this)),
+      machine_(*logs_),
+      aggregator_(options_.aggregator),
+      purgatory_(environment_.timers) {}
+
+replica::~replica() {
+  for (const auto& [id, parked] : parked_) environment_.timers.cancel(parked.timer);
+  for (const creation_waiter& waiter : creation_waiters_) environment_.timers.cancel(waiter.timer);
+}
+
+void replica::start() {
+  group_->start();
+}
+
+void replica::stop() {
+  if (stopped_) return;
+  stopped_ = true;
+  tell_serving();
+  group_->stop();
+  aggregator_.take_all();
+  while (!parked_.empty()) answer(parked_.begin()->first, fail(errc::stopped));
+  purgatory_.stop();
+  for (creation_waiter& waiter : std::exchange(creation_waiters_, {})) {
+    environment_.timers.cancel(waiter.timer);
+    waiter.done(fail(errc::stopped));
+  }
+}
+
+// ---- produce ----
+
+void replica::produce(produce_request request, unique_function<void()> accepted,
+                      unique_function<void(result<unit_outcome>)> done) {
+  std::error_code refusal;
+  if (stopped_)
+    refusal = errc::stopped;
+  else if (failed_)
+    refusal = errc::storage_failed;
+  else if (!group_->node().serves())
+    refusal = errc::not_leader;
+  else if (aggregator_.too_large(request.unit))
+    refusal = errc::too_large;
+  if (refusal) {
+    accepted();
+    done(fail(refusal));
+    return;
+  }
+  const request_id id = ++last_request_;
+  parked_produce& parked = parked_[id];
+  parked.done = std::move(done);
+  // The request keeps its place in the queue: taking it out would let the ones that were pipelined behind it pass, and
+  // an idempotent producer could never send it again. The answer says that the outcome is unknown.
+  parked.timer = environment_.timers.schedule(request.timeout, [this, id] { answer(id, fail(errc::timed_out)); });
+  aggregator_.add(id, std::move(request.unit), std::move(accepted));
+  schedule_pump();
+}
+
+void replica::answer(request_id id, result<unit_outcome> outcome) {
+  const auto found = parked_.find(id);
+  if (found == parked_.end()) return;  // its deadline was first
+  parked_produce parked = std::move(found->second);
+  parked_.erase(found);
+  environment_.timers.cancel(parked.timer);
+  parked.done(std::move(outcome));
+}
+
+void replica::schedule_pump() {
+  if (pump_scheduled_ || aggregator_.empty()) return;
+  pump_scheduled_ = true;
+  auto run = [this, alive = std::weak_ptr(alive_)] {
+    if (alive.expired()) return;
+    pump_scheduled_ = false;
+    pump();
+  };
+  if (options_.linger > io::duration::zero()) {
+    environment_.timers.schedule(options_.linger, std::move(run));
+  } else {
+    environment_.owner.post(std::move(run));
+  }
+}
+
+void replica::pump() {
+  if (stopped_ || failed_) return;
+  while (!aggregator_.empty() && in_flight_.size() < options_.entries_in_flight &&
+         in_flight_bytes_ < options_.in_flight_bytes) {
+    auto entry = aggregator_.build();
+    if (!entry) return;
+    propose(std::move(*entry));
+  }
+}
+
+void replica::propose(built_entry entry) {
+  last_proposed_time_ms_ =
+      std::max({environment_.clock.wall_ms(), last_proposed_time_ms_, machine_.last_entry_time_ms()});
+  entry.command.leader_time_ms = last_proposed_time_ms_;
+  const auto index = group_->propose(encode(entry.command));
+  if (!index) {
+    // Nothing was taken, so nothing will be applied: whoever asked may try again at once.
+    for (const request_id id : entry.requests) answer(id, fail(errc::not_leader, index.error().to_string()));
+    for (auto& [target, wanted] : wanted_) wanted.proposed = false;
+    return;
+  }
+  in_flight_.push_back({*index, group_->node().current_term(), entry.size_bytes, std::move(entry.requests)});
+  in_flight_bytes_ += entry.size_bytes;
+}
+
+// ---- what the group committed ----
+
+bool replica::can_apply() const {
+  return !failed_ && write_behind_bytes_ < options_.write_behind_max_bytes;
+}
+
+void replica::apply(const raft::entry& entry) {
+  std::vector<unit_outcome> outcomes = machine_.apply(entry);
+  ++stats_.entries_applied;
+  stats_.units_applied += outcomes.size();
+  for (const unit_outcome& unit : outcomes) {
+    for (const slice_outcome& slice : unit.slices) {
+      if (slice.error)
+        ++stats_.slices_refused;
+      else if (slice.duplicate)
+        ++stats_.slices_duplicate;
+      else
+        ++stats_.slices_appended;
+    }
+  }
+  while (!in_flight_.empty() && in_flight_.front().index <= entry.index) {
+    in_flight_entry ours = std::move(in_flight_.front());
+    in_flight_.pop_front();
+    in_flight_bytes_ -= ours.size_bytes;
+    if (ours.index == entry.index && ours.term == entry.term) {
+      outcomes_.emplace_back(std::move(ours.requests), std::exchange(outcomes, {}));
+    } else {
+      // Another leader's entry took the place: ours is gone for good.
+      for (const request_id id : ours.requests) answer(id, fail(errc::not_leader));
+    }
+  }
+}
+
+void replica::applied(raft::index index) {
+  BRAID_CHECK(index == machine_.applied_index());
+  const std::vector<published> grown = machine_.publish();
+  for (const published& one : grown) {
+    write_behind_bytes_ += one.bytes;
+    stats_.bytes_appended += one.bytes;
+  }
+  for (auto& [requests, outcomes] : std::exchange(outcomes_, {})) {
+    BRAID_CHECK(requests.size() == outcomes.size());
+    for (std::size_t i = 0; i < requests.size(); ++i) answer(requests[i], std::move(outcomes[i]));
+  }
+  purgatory_.on_published(grown);
+  answer_creations();
+  tell_serving();
+  propose_missing();
+  schedule_pump();
+}
+
+void replica::tell_serving() {
+  const bool serves = group_->node().serves() && !stopped_ && !failed_;
+  if (std::exchange(was_serving_, serves) != serves && on_serving_) on_serving_(serves);
+}
+
+void replica::on_written(std::size_t bytes) {
+  BRAID_CHECK(bytes <= write_behind_bytes_, "{} written of {}", bytes, write_behind_bytes_);
+  write_behind_bytes_ -= bytes;
+  if (can_apply()) group_->resume();
+}
+
+void replica::fatal(error why) {
+  if (std::exchange(failed_, true)) return;
+  tell_serving();
+  on_fatal_(std::move(why));
+}
+
+// ---- partitions ----
+
+void replica::want(const std::vector<partition_creation>& partitions) {
+  for (const partition_creation& creation : partitions) {
+    if (machine_.find(creation.target) == nullptr) wanted_.try_emplace(creation.target, wanted_partition{creation});
+  }
+  propose_missing();
+}
+
+void replica::propose_missing() {
+  if (wanted_.empty() || stopped_ || !group_->node().serves()) return;
+  for (auto it = wanted_.begin(); it != wanted_.end();) {
+    if (machine_.find(it->first) != nullptr) {
+      it = wanted_.erase(it);
+      continue;
+    }
+    if (!std::exchange(it->second.proposed, true)) aggregator_.add(it->second.creation);
+    ++it;
+  }
+  schedule_pump();
+}
+
+void replica::when_created(std::vector<model::topic_partition_id> partitions, io::duration timeout,
+                           unique_function<void(status)> done) {
+  if (stopped_) {
+    done(fail(errc::stopped));
+    return;
+  }
+  const std::uint64_t id = ++last_creation_waiter_;
+  const io::timer_id timer = environment_.timers.schedule(timeout, [this, id] {
+    const auto found = std::ranges::find(creation_waiters_, id, &creation_waiter::id);
+    if (found == creation_waiters_.end()) return;
+    creation_waiter waiter = std::move(*found);
+    creation_waiters_.erase(found);
+    waiter.done(fail(errc::timed_out));
+  });
+  creation_waiters_.push_back({id, std::move(partitions), timer, std::move(done)});
+  answer_creations();
+}
+
+void replica::answer_creations() {
+  std::vector<creation_waiter> finished;
+  std::erase_if(creation_waiters_, [&](creation_waiter& waiter) {
+    const bool all = std::ranges::all_of(waiter.partitions, [this](const auto& id) { return machine_.find(id); });
+    if (all) finished.push_back(std::move(waiter));
+    return all;
+  });
+  for (creation_waiter& waiter : finished) {
+    environment_.timers.cancel(waiter.timer);
+    waiter.done({});
+  }
+}
+
+// ---- fetch ----
+
+void replica::fetch(fetch_request request, unique_function<void(result<fetch_answer>)> done) {
+  if (stopped_ || failed_ || !group_->node().serves()) {
+    done(fail(stopped_ ? errc::stopped : failed_ ? errc::storage_failed : errc::not_leader));
+    return;
+  }
+  request.min_bytes = std::min(request.min_bytes, request.max_bytes);
+  const io::time_point deadline = environment_.clock.now() + request.max_wait;
+  run_fetch(std::make_shared<fetch_request>(std::move(request)), deadline, std::move(done));
+}
+
+void replica::run_fetch(std::shared_ptr<fetch_request> request, io::time_point deadline,
+                        unique_function<void(result<fetch_answer>)> done) {
+  fetch_operation::run(machine_, group_->node().current_term(), *request,
+                       [this, alive = std::weak_ptr(alive_), request, deadline,
+                        done = std::move(done)](fetch_operation::outcome outcome) mutable {
+                         if (alive.expired()) return;
+                         end_fetch_pass(std::move(request), deadline, std::move(outcome), std::move(done));
+                       });
+}
+
+void replica::end_fetch_pass(std::shared_ptr<fetch_request> request, io::time_point deadline,
+                             fetch_operation::outcome outcome, unique_function<void(result<fetch_answer>)> done) {
+  const io::time_point now = environment_.clock.now();
+  if (outcome.answer_now || outcome.total_bytes >= request->min_bytes || now >= deadline || stopped_ || !waits_) {
+    done(std::move(outcome.answer));
+    return;
+  }
+  if (has_news(*request, outcome.answer)) {
+    environment_.owner.post([this, alive = std::weak_ptr(alive_), request = std::move(request), deadline,
+                             done = std::move(done)]() mutable {
+      if (!alive.expired()) run_fetch(std::move(request), deadline, std::move(done));
+    });
+    return;
+  }
+  const std::size_t missing = request->min_bytes - outcome.total_bytes;
+  const fetch_request& what = *request;
+  purgatory_.park(
+      what.slices, missing, deadline - now,
+      [this, request = std::move(request), deadline, done = std::move(done)](fetch_purgatory::wakeup why) mutable {
+        // A wake-up at the deadline reads once more, with the deadline in the past.
+        const bool last = why != fetch_purgatory::wakeup::bytes_arrived;
+        run_fetch(std::move(request), last ? io::time_point::min() : deadline, std::move(done));
+      });
+}
+
+// Whether something became visible while the pass was reading, which no waiter would hear of.
+bool replica::has_news(const fetch_request& request, const fetch_answer& answer) {
+  for (std::size_t i = 0; i < request.slices.size(); ++i) {
+    const partition::partition* target = machine_.find(request.slices[i].target);
+    if (target == nullptr || target->visible_end() != answer.slices[i].visible_end) return true;
+  }
+  return false;
+}
+
+void replica::stop_waiting() {
+  waits_ = false;
+  purgatory_.stop();
+}
+
+void replica::find_offset(offset_query query, unique_function<void(offset_answer)> done) {
+  const raft::term term = group_->node().current_term();
+  partition::partition* target = machine_.find(query.target);
+  offset_answer refusal;
+  if (stopped_)
+    refusal.error = errc::stopped;
+  else if (!group_->node().serves())
+    refusal.error = errc::not_leader;
+  else
+    refusal.error = check_epoch(target, query.current_epoch, term);
+  if (refusal.error) {
+    done(refusal);
+    return;
+  }
+  const model::offset end = target->visible_end();
+  if (query.what == offset_query::kind::earliest || query.what == offset_query::kind::latest) {
+    const model::offset at = query.what == offset_query::kind::earliest ? target->start_offset() : end;
+    const model::leader_epoch at_end = target->epoch_of_term(term.value());
+    done({{}, at, -1, at == end ? at_end : target->epochs().epoch_of(at).value_or(at_end)});
+    return;
+  }
+  auto on_match = [target, done = std::move(done)](result<std::optional<storage::timestamp_match>> match) mutable {
+    offset_answer answer;
+    if (!match) {
+      answer.error = errc::storage_failed;
+    } else if (const auto& found = *match) {
+      answer = {
+          {}, found->offset, found->timestamp_ms, target->epochs().epoch_of(found->offset).value_or(model::no_epoch)};
+    }
+    done(answer);
+  };
+  if (query.what == offset_query::kind::max_timestamp) {
+    target->log().find_max_timestamp(end, std::move(on_match));
+  } else {
+    target->log().find_timestamp(query.timestamp_ms, end, std::move(on_match));
+  }
+}
+
+// ---- numbers ----
+
+replica_stats replica::statistics() const {
+  replica_stats now = stats_;
+  const raft::node& node = group_->node();
+  now.serves = node.serves() && !stopped_ && !failed_;
+  now.term = node.current_term();
+  now.commit_index = node.commit_index();
+  now.applied_index = machine_.applied_index();
+  now.visible_index = machine_.visible_index();
+  now.partitions = machine_.partitions().size();
+  now.queued_bytes = aggregator_.queued_bytes();
+  now.write_behind_bytes = write_behind_bytes_;
+  now.parked_produces = parked_.size();
+  now.parked_fetches = purgatory_.size();
+  return now;
+}
+
+}  // namespace braidmq::braid

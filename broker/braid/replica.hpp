@@ -1,0 +1,183 @@
+// One braid on this broker: what handlers call. Produce requests go through the aggregator into entries of the Raft
+// group; what the group commits is applied by the machine, published, and answered; fetches read what is visible.
+//
+// Threads: every call and every callback on the owner's executor (the shard to which the braid is pinned).
+// Errors: braid::errc. After a failed write of WAL or segments nothing is acknowledged any more and `on_fatal` has run.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.hpp"
+#include "braid/aggregator.hpp"
+#include "braid/fetch.hpp"
+#include "braid/fetch_operation.hpp"
+#include "braid/fetch_purgatory.hpp"
+#include "braid/machine.hpp"
+#include "io/clock.hpp"
+#include "io/executor.hpp"
+#include "io/file_system.hpp"
+#include "io/timers.hpp"
+#include "multiraft/group.hpp"
+#include "wal/log.hpp"
+
+namespace braidmq::braid {
+
+struct replica_options {
+  multiraft::group_options group;
+  aggregator_options aggregator;
+  storage::log_options log;
+  std::string data_folder;            // partitions' folders are made in here
+  std::size_t entries_in_flight = 4;  // proposed and not yet applied
+  std::size_t in_flight_bytes = 32U << 20U;
+  std::size_t write_behind_max_bytes = 128U << 20U;  // apply waits beyond this
+  io::duration linger{};
+};
+
+// What the braid's own environment is: everything outside comes in through here.
+struct replica_environment {
+  io::file_system& fs;
+  io::executor& owner;
+  io::executor& disk;
+  io::timer_service& timers;
+  const io::clock& clock;
+  wal::log& wal;
+};
+
+struct produce_request {
+  produce_unit unit;
+  io::duration timeout{};
+};
+
+struct replica_stats {
+  bool serves = false;
+  raft::term term;
+  raft::index commit_index;
+  raft::index applied_index;
+  raft::index visible_index;
+  std::size_t partitions = 0;
+  std::size_t queued_bytes = 0;
+  std::size_t write_behind_bytes = 0;
+  std::size_t parked_produces = 0;
+  std::size_t parked_fetches = 0;
+  std::uint64_t entries_applied = 0;
+  std::uint64_t units_applied = 0;
+  std::uint64_t slices_appended = 0;
+  std::uint64_t slices_duplicate = 0;
+  std::uint64_t slices_refused = 0;
+  std::uint64_t bytes_appended = 0;
+};
+
+class replica final : private multiraft::state_machine {
+ public:
+  static result<std::unique_ptr<replica>> create(replica_options options, replica_environment environment,
+                                                 unique_function<void(error)> on_fatal);
+  ~replica() override;
+
+  // `changed` runs when this replica begins or ceases to serve. Before start().
+  void on_serving(unique_function<void(bool)> changed) { on_serving_ = std::move(changed); }
+  void start();
+  void stop();
+
+  // `accepted` runs when the request has its place in the order of the braid: the caller may hand over the next one.
+  // `done` runs after that, once: outcomes as in the unit, or not_leader, too_large, timed_out, stopped for all of it.
+  void produce(produce_request request, unique_function<void()> accepted,
+               unique_function<void(result<unit_outcome>)> done);
+
+  // Answers when min_bytes can be had, an error is among the partitions, or max_wait has passed.
+  void fetch(fetch_request request, unique_function<void(result<fetch_answer>)> done);
+
+  // Fetches that wait answer now with what there is, and later ones do not wait: the broker is about to stop.
+  void stop_waiting();
+
+  void find_offset(offset_query query, unique_function<void(offset_answer)> done);
+
+  // Partitions that the metadata log has: the leader proposes the creation of those that the braid lacks, now or when
+  // leadership comes.
+  void want(const std::vector<partition_creation>& partitions);
+  // `done` runs when all of them have been applied, or with timed_out.
+  void when_created(std::vector<model::topic_partition_id> partitions, io::duration timeout,
+                    unique_function<void(status)> done);
+
+  replica_stats statistics() const;
+  const machine& state() const { return machine_; }
+
+ private:
+  class logs;
+  struct parked_produce {
+    unique_function<void(result<unit_outcome>)> done;
+    io::timer_id timer;
+  };
+  struct in_flight_entry {
+    raft::index index;
+    raft::term term;
+    std::size_t size_bytes;
+    std::vector<request_id> requests;
+  };
+  struct wanted_partition {
+    partition_creation creation;
+    bool proposed = false;
+  };
+  struct creation_waiter {
+    std::uint64_t id;
+    std::vector<model::topic_partition_id> partitions;
+    io::timer_id timer;
+    unique_function<void(status)> done;
+  };
+
+  replica(replica_options options, replica_environment environment, unique_function<void(error)> on_fatal);
+
+  void apply(const raft::entry& entry) override;
+  void applied(raft::index index) override;
+  bool can_apply() const override;
+
+  void schedule_pump();
+  void pump();
+  void propose(built_entry entry);
+  void propose_missing();
+  void answer(request_id id, result<unit_outcome> outcome);
+  void answer_creations();
+  void tell_serving();
+  void run_fetch(std::shared_ptr<fetch_request> request, io::time_point deadline,
+                 unique_function<void(result<fetch_answer>)> done);
+  void end_fetch_pass(std::shared_ptr<fetch_request> request, io::time_point deadline, fetch_operation::outcome outcome,
+                      unique_function<void(result<fetch_answer>)> done);
+  bool has_news(const fetch_request& request, const fetch_answer& answer);
+  void on_written(std::size_t bytes);
+  void fatal(error why);
+
+  replica_options options_;
+  replica_environment environment_;
+  unique_function<void(error)> on_fatal_;
+  std::unique_ptr<logs> logs_;
+  machine machine_;
+  aggregator aggregator_;
+  fetch_purgatory purgatory_;
+  std::unique_ptr<multiraft::group> group_;
+
+  request_id last_request_;
+  std::unordered_map<request_id, parked_produce> parked_;
+  std::deque<in_flight_entry> in_flight_;
+  std::size_t in_flight_bytes_ = 0;
+  std::vector<std::pair<std::vector<request_id>, std::vector<unit_outcome>>> outcomes_;  // applied, not yet published
+
+  std::map<model::topic_partition_id, wanted_partition> wanted_;  // known to metadata, not yet created here
+  std::vector<creation_waiter> creation_waiters_;
+  std::uint64_t last_creation_waiter_ = 0;
+  std::int64_t last_proposed_time_ms_ = 0;
+
+  unique_function<void(bool)> on_serving_;
+  bool was_serving_ = false;
+  bool pump_scheduled_ = false;
+  bool stopped_ = false;
+  bool waits_ = true;  // fetches may wait for bytes
+  bool failed_ = false;
+  std::size_t write_behind_bytes_ = 0;
+  replica_stats stats_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for tasks that outlive the replica
+};
+
+}  // namespace braidmq::braid

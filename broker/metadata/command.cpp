@@ -1,0 +1,88 @@
+#include "metadata/command.hpp"
+
+#include "base/check.hpp"
+#include "base/endian.hpp"
+#include "protocol/generated/metadata_records.hpp"
+
+namespace braidmq::metadata {
+namespace {
+
+// Numbers on disk: never given twice.
+enum class kind : std::int16_t { found_cluster = 1, register_broker = 2, create_topic = 3, allocate_producer_ids = 4 };
+
+constexpr std::size_t prefix_bytes = 2 * sizeof(std::int16_t);
+
+template <class Record>
+bytes framed(kind what, const Record& record) {
+  byte_buffer buffer;
+  buffer.append_be(static_cast<std::int16_t>(what));
+  buffer.append_be(Record::max_version);
+  const status written = record.encode(buffer, Record::max_version);
+  BRAID_CHECK(written.has_value(), "metadata command cannot be written: {}", written.error().to_string());
+  return buffer.freeze();
+}
+
+bytes to_bytes(const found_cluster& command) {
+  protocol::metadata_found_cluster record;
+  record.cluster_id = command.cluster_id;
+  return framed(kind::found_cluster, record);
+}
+
+bytes to_bytes(const register_broker& command) {
+  protocol::metadata_register_broker record;
+  record.broker_id = command.broker;
+  record.incarnation = command.incarnation;
+  return framed(kind::register_broker, record);
+}
+
+bytes to_bytes(const create_topic& command) {
+  protocol::metadata_create_topic record;
+  record.topic_name = command.name;
+  record.topic_id = command.id;
+  record.partitions = command.partitions;
+  for (const auto& [name, value] : command.configs) record.configs.push_back({name, value});
+  return framed(kind::create_topic, record);
+}
+
+bytes to_bytes(const allocate_producer_ids& command) {
+  protocol::metadata_allocate_producer_ids record;
+  record.broker_id = command.broker;
+  return framed(kind::allocate_producer_ids, record);
+}
+
+}  // namespace
+
+bytes encode(const command& command) {
+  return std::visit([](const auto& one) { return to_bytes(one); }, command);
+}
+
+result<command> decode(const bytes& payload) {
+  const auto malformed = std::make_error_code(std::errc::bad_message);
+  if (payload.size() < prefix_bytes) return fail(malformed, "metadata command without kind and version");
+  const auto what = static_cast<kind>(load_be<std::int16_t>(payload.data()));
+  const auto version = load_be<std::int16_t>(payload.data() + sizeof(std::int16_t));
+  const bytes body = payload.slice(prefix_bytes);
+  switch (what) {
+    case kind::found_cluster: {
+      BRAID_TRY(record, protocol::metadata_found_cluster::decode(body, version));
+      return command(found_cluster{record.cluster_id});
+    }
+    case kind::register_broker: {
+      BRAID_TRY(record, protocol::metadata_register_broker::decode(body, version));
+      return command(register_broker{record.broker_id, record.incarnation});
+    }
+    case kind::create_topic: {
+      BRAID_TRY(record, protocol::metadata_create_topic::decode(body, version));
+      create_topic made{record.topic_name, record.topic_id, record.partitions, {}};
+      for (const auto& config : record.configs) made.configs.emplace(config.name, config.value);
+      return command(std::move(made));
+    }
+    case kind::allocate_producer_ids: {
+      BRAID_TRY(record, protocol::metadata_allocate_producer_ids::decode(body, version));
+      return command(allocate_producer_ids{record.broker_id});
+    }
+  }
+  return fail(malformed, fmt::format("metadata command of unknown kind {}", static_cast<int>(what)));
+}
+
+}  // namespace braidmq::metadata

@@ -1,0 +1,47 @@
+// The commands of the metadata log. On disk they are the records `Metadata…` of protocol/schema.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+
+#include "base/bytes.hpp"
+#include "base/result.hpp"
+#include "model/ids.hpp"
+
+namespace braidmq::metadata {
+
+// The first command of a new cluster. Applied again with another id it changes nothing: a cluster is born once.
+struct found_cluster {
+  uuid cluster_id;
+  friend bool operator==(const found_cluster&, const found_cluster&) = default;
+};
+
+// A broker in one life takes its id. Another incarnation under a claimed id is refused.
+struct register_broker {
+  model::broker_id broker;
+  uuid incarnation;
+  friend bool operator==(const register_broker&, const register_broker&) = default;
+};
+
+struct create_topic {
+  std::string name;
+  model::topic_id id;
+  std::int32_t partitions = 0;
+  std::map<std::string, std::string> configs;
+  friend bool operator==(const create_topic&, const create_topic&) = default;
+};
+
+// Takes the next block of producer ids for a broker.
+struct allocate_producer_ids {
+  model::broker_id broker;
+  friend bool operator==(const allocate_producer_ids&, const allocate_producer_ids&) = default;
+};
+
+using command = std::variant<found_cluster, register_broker, create_topic, allocate_producer_ids>;
+
+bytes encode(const command& command);
+result<command> decode(const bytes& payload);
+
+}  // namespace braidmq::metadata

@@ -1,0 +1,173 @@
+#include "metadata/controller.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.hpp"
+#include "model/topic_name.hpp"
+
+namespace braidmq::metadata {
+
+result<std::unique_ptr<controller>> controller::create(controller_options options, wal::log& wal, io::executor& owner,
+                                                       io::timer_service& timers, io::random_source& random,
+                                                       unique_function<void(error)> on_fatal) {
+  std::unique_ptr<controller> made(new controller(std::move(options), owner, timers, random, std::move(on_fatal)));
+  auto group = multiraft::group::create(made->options_.group, wal, *made, owner, timers,
+                                        [self = made.get()](error why) { self->on_fatal_(std::move(why)); });
+  if (!group) return tl::unexpected(std::move(group).error());
+  made->group_ = std::move(*group);
+  return made;
+}
+
+controller::controller(controller_options options, io::executor& owner, io::timer_service& timers,
+                       io::random_source& random, unique_function<void(error)> on_fatal)
+    : options_(std::move(options)),
+      owner_(owner),
+      timers_(timers),
+      random_(random),
+      on_fatal_(std::move(on_fatal)),
+      image_(machine_.current()) {}
+
+controller::~controller() {
+  for (const change& one : changes_) timers_.cancel(one.timer);
+}
+
+void controller::start() {
+  group_->start();
+}
+
+void controller::stop() {
+  if (std::exchange(stopped_, true)) return;
+  group_->stop();
+  for (change& one : std::exchange(changes_, {})) {
+    timers_.cancel(one.timer);
+    if (one.done) one.done(fail(errc::stopped));
+  }
+}
+
+void controller::subscribe(unique_function<void(image_ptr)> on_image) {
+  subscribers_.push_back(std::move(on_image));
+  subscribers_.back()(machine_.current());
+}
+
+image_ptr controller::current() const {
+  const std::lock_guard guard(image_mutex_);
+  return image_;
+}
+
+bool controller::is_ready() const {
+  const image_ptr now = current();
+  const auto claimed = now->brokers().find(options_.broker);
+  return !now->cluster_id().is_zero() && claimed != now->brokers().end() && claimed->second == options_.incarnation;
+}
+
+status controller::check_topic(const new_topic& topic, const image& against) const {
+  if (auto name = model::check_topic_name(topic.name); !name) {
+    return fail(errc::invalid_topic_name, name.error().message);
+  }
+  if (const topic_image* other = against.find(topic.name)) {
+    return fail(errc::topic_exists, fmt::format("topic '{}' exists with id {}", topic.name, other->id));
+  }
+  if (const topic_image* other = against.find_collision(topic.name)) {
+    return fail(errc::name_collision,
+                fmt::format("topic '{}' differs from '{}' only in '.' and '_'", topic.name, other->name));
+  }
+  if (topic.partitions != -1 && (topic.partitions < 1 || topic.partitions > options_.max_partitions_per_topic)) {
+    return fail(errc::invalid_partitions,
+                fmt::format("{} partitions; 1 to {} can be had", topic.partitions, options_.max_partitions_per_topic));
+  }
+  if (topic.replication_factor != -1 &&
+      (topic.replication_factor < 1 || topic.replication_factor > options_.replication_factor)) {
+    return fail(errc::invalid_replication_factor,
+                fmt::format("replication factor {}; partitions are replicated as their braid is: use -1, or 1 to {}",
+                            topic.replication_factor, options_.replication_factor));
+  }
+  return {};
+}
+
+void controller::create_topic(new_topic topic, io::duration timeout,
+                              unique_function<void(result<std::shared_ptr<const topic_image>>)> done) {
+  owner_.post(
+      [this, alive = std::weak_ptr(alive_), topic = std::move(topic), timeout, done = std::move(done)]() mutable {
+        if (alive.expired()) return;
+        if (const auto checked = check_topic(topic, *machine_.current()); !checked) {
+          done(tl::unexpected(checked.error()));
+          return;
+        }
+        metadata::create_topic command{topic.name, random_.next_uuid(),
+                                       topic.partitions == -1 ? options_.default_partitions : topic.partitions,
+                                       std::move(topic.configs)};
+        propose(std::move(command), timeout, [done = std::move(done)](result<outcome> applied) mutable {
+          if (!applied) return done(tl::unexpected(applied.error()));
+          if (applied->error) return done(fail(applied->error));
+          done(applied->topic);
+        });
+      });
+}
+
+void controller::allocate_producer_ids(io::duration timeout, unique_function<void(result<producer_id_block>)> done) {
+  owner_.post([this, alive = std::weak_ptr(alive_), timeout, done = std::move(done)]() mutable {
+    if (alive.expired()) return;
+    propose(metadata::allocate_producer_ids{options_.broker}, timeout,
+            [done = std::move(done)](result<outcome> applied) mutable {
+              if (!applied) return done(tl::unexpected(applied.error()));
+              done(applied->producer_ids);
+            });
+  });
+}
+
+void controller::propose(command what, io::duration timeout, unique_function<void(result<outcome>)> done) {
+  if (stopped_) return done(fail(errc::stopped));
+  const auto index = group_->propose(encode(what));
+  if (!index) return done(fail(errc::not_controller, index.error().to_string()));
+  const std::uint64_t id = ++last_change_;
+  const io::timer_id timer = timers_.schedule(timeout, [this, id] {
+    const auto found = std::ranges::find(changes_, id, &change::id);
+    if (found == changes_.end() || !found->done) return;
+    std::exchange(found->done, nullptr)(fail(errc::timed_out));
+  });
+  changes_.push_back({*index, group_->node().current_term(), timer, id, std::move(done)});
+}
+
+void controller::apply(const raft::entry& entry) {
+  outcome done = machine_.apply(entry);
+  publish();
+  while (!changes_.empty() && changes_.front().index <= entry.index) {
+    change ours = std::move(changes_.front());
+    changes_.pop_front();
+    timers_.cancel(ours.timer);
+    if (!ours.done) continue;  // its deadline was first
+    if (ours.index == entry.index && ours.term == entry.term) {
+      ours.done(std::exchange(done, {}));
+    } else {
+      ours.done(fail(errc::not_controller));
+    }
+  }
+}
+
+void controller::applied(raft::index) {
+  settle_identity();
+}
+
+// The first leader founds the cluster and claims its own id, once.
+void controller::settle_identity() {
+  if (identity_proposed_ || stopped_ || !group_->node().serves()) return;
+  identity_proposed_ = true;
+  const auto report = [](result<outcome>) {};
+  const image& now = *machine_.current();
+  constexpr io::duration patience = std::chrono::seconds(30);
+  if (now.cluster_id().is_zero()) propose(found_cluster{options_.cluster_id}, patience, report);
+  if (!now.brokers().contains(options_.broker)) {
+    propose(register_broker{options_.broker, options_.incarnation}, patience, report);
+  }
+}
+
+void controller::publish() {
+  {
+    const std::lock_guard guard(image_mutex_);
+    image_ = machine_.current();
+  }
+  for (auto& subscriber : subscribers_) subscriber(machine_.current());
+}
+
+}  // namespace braidmq::metadata

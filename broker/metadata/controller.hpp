@@ -1,0 +1,102 @@
+// The metadata quorum's member on this broker: takes changes, commits them in a Raft group of its own, publishes
+// images.
+//
+// Threads: the object lives on the metadata executor; change requests may come from anywhere and their callbacks run on
+// the metadata executor (callers hop back to their own). image() may be read from any thread.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/unique_function.hpp"
+#include "io/executor.hpp"
+#include "io/random.hpp"
+#include "io/timers.hpp"
+#include "metadata/machine.hpp"
+#include "multiraft/group.hpp"
+#include "wal/log.hpp"
+
+namespace braidmq::metadata {
+
+struct controller_options {
+  multiraft::group_options group;
+  model::broker_id broker;
+  uuid incarnation;
+  uuid cluster_id;                      // what a first start founds
+  std::int32_t replication_factor = 1;  // of the braid: CreateTopics takes -1 or 1..this
+  std::int32_t default_partitions = 1;
+  std::int32_t max_partitions_per_topic = 10'000;
+};
+
+struct new_topic {
+  std::string name;
+  std::int32_t partitions = -1;          // -1: the default
+  std::int32_t replication_factor = -1;  // -1: the braid's
+  std::map<std::string, std::string> configs;
+};
+
+class controller final : private multiraft::state_machine {
+ public:
+  static result<std::unique_ptr<controller>> create(controller_options options, wal::log& wal, io::executor& owner,
+                                                    io::timer_service& timers, io::random_source& random,
+                                                    unique_function<void(error)> on_fatal);
+  ~controller() override;
+
+  // On the metadata executor.
+  void start();
+  void stop();
+  // `on_image` runs on the metadata executor with the current image and after each change, in order.
+  void subscribe(unique_function<void(image_ptr)> on_image);
+
+  // From any thread.
+  image_ptr current() const;
+  void create_topic(new_topic topic, io::duration timeout,
+                    unique_function<void(result<std::shared_ptr<const topic_image>>)> done);
+  // The checks of create_topic against an image, without making it (validate_only).
+  status check_topic(const new_topic& topic, const image& against) const;
+  void allocate_producer_ids(io::duration timeout, unique_function<void(result<producer_id_block>)> done);
+  // The cluster is founded and this broker's id is claimed by this incarnation.
+  bool is_ready() const;
+
+ private:
+  struct change {
+    raft::index index;
+    raft::term term;
+    io::timer_id timer;
+    std::uint64_t id = 0;
+    unique_function<void(result<outcome>)> done;
+  };
+
+  controller(controller_options options, io::executor& owner, io::timer_service& timers, io::random_source& random,
+             unique_function<void(error)> on_fatal);
+
+  void apply(const raft::entry& entry) override;
+  void applied(raft::index index) override;
+
+  void propose(command what, io::duration timeout, unique_function<void(result<outcome>)> done);
+  void settle_identity();
+  void publish();
+
+  controller_options options_;
+  io::executor& owner_;
+  io::timer_service& timers_;
+  io::random_source& random_;
+  unique_function<void(error)> on_fatal_;
+  machine machine_;
+  std::unique_ptr<multiraft::group> group_;
+  std::deque<change> changes_;  // proposed, by rising index
+  std::uint64_t last_change_ = 0;
+  std::vector<unique_function<void(image_ptr)>> subscribers_;
+  bool identity_proposed_ = false;
+  bool stopped_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for tasks that outlive this object
+
+  mutable std::mutex image_mutex_;  // guards image_ alone; held for a pointer copy
+  image_ptr image_;
+};
+
+}  // namespace braidmq::metadata

@@ -1,0 +1,74 @@
+// What one partition remembers of the idempotent producers that wrote to it, and the rule that it follows: each batch
+// once, in order (KIP-98, KIP-360). Part of the replicated state: a function of the log alone.
+//
+// Of every producer the last five batches are kept, the most that a client may have in flight: a repetition of one of
+// them is answered with the offset that it got the first time. A producer that is not known here may start anywhere
+// (its state may have expired). Without a transactional id the epoch belongs to the partition: a newer one starts at
+// sequence 0, an older one is refused.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+
+#include "model/ids.hpp"
+
+namespace braidmq::partition {
+
+// The part of a batch header that the rule needs.
+struct batch_identity {
+  model::producer_id producer;
+  model::producer_epoch epoch;
+  model::sequence first;
+  model::sequence last;
+
+  bool is_idempotent() const { return producer.value() >= 0; }
+};
+
+enum class sequence_verdict {
+  append,        // next in order, or nothing is known that speaks against it
+  duplicate,     // one of the last batches again
+  out_of_order,  // a gap, or a new epoch that does not start at 0
+  stale_epoch,   // an epoch below the current one
+};
+
+struct sequence_check {
+  sequence_verdict verdict;
+  model::offset duplicate_base{-1};  // duplicate: where the batch stands
+  std::int64_t duplicate_timestamp_ms = -1;
+};
+
+class producer_table {
+ public:
+  static constexpr std::size_t batches_kept = 5;
+
+  sequence_check check(const batch_identity& batch) const;
+
+  // Notes a batch that was appended. Requires check(batch) == append, or an identity without a producer (ignored).
+  void record(const batch_identity& batch, model::offset base, std::int64_t timestamp_ms);
+
+  std::size_t size() const { return producers_.size(); }
+
+ private:
+  struct batch_memory {
+    model::sequence first;
+    model::sequence last;
+    model::offset base;
+    std::int64_t timestamp_ms;
+  };
+  struct producer {
+    model::producer_epoch epoch;
+    std::array<batch_memory, batches_kept> batches{};  // a ring; newest at (count - 1) % batches_kept
+    std::uint32_t count = 0;
+
+    const batch_memory& newest() const { return batches[(count - 1) % batches_kept]; }
+  };
+
+  std::unordered_map<model::producer_id, producer> producers_;
+};
+
+// The sequence `count` places after `from`; 2^31-1 is followed by 0.
+model::sequence advance_sequence(model::sequence from, std::int32_t count);
+
+}  // namespace braidmq::partition

@@ -1,0 +1,99 @@
+#include "braid/aggregator.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/batches.hpp"
+
+namespace braidmq::braid {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr std::size_t payload_bytes = 1000;
+
+produce_unit unit_of(std::size_t batch_bytes) {
+  produce_unit unit;
+  unit.slices.push_back({sim::partition_of(1, 0), bytes::copy_of(std::string(batch_bytes, 'x'))});
+  return unit;
+}
+
+std::vector<std::uint64_t> ids(const std::vector<request_id>& requests) {
+  std::vector<std::uint64_t> values;
+  for (const request_id id : requests) values.push_back(id.value());
+  return values;
+}
+
+class AggregatorTest : public ::testing::Test {
+ protected:
+  void add(std::uint64_t id, std::size_t size) {
+    queue_.add(request_id(id), unit_of(size), [this, id] { accepted_.push_back(id); });
+  }
+
+  aggregator queue_{{.entry_target_bytes = 5 * payload_bytes,
+                     .entry_max_bytes = 50 * payload_bytes,
+                     .queue_max_bytes = 8 * payload_bytes}};
+  std::vector<std::uint64_t> accepted_;
+};
+
+TEST_F(AggregatorTest, EverythingThatWaitsGoesIntoOneEntryInOrder) {
+  for (std::uint64_t id = 1; id <= 3; ++id) add(id, payload_bytes);
+  EXPECT_THAT(accepted_, ElementsAre(1, 2, 3));
+  const auto entry = queue_.build();
+  ASSERT_TRUE(entry);
+  EXPECT_THAT(ids(entry->requests), ElementsAre(1, 2, 3));
+  EXPECT_EQ(entry->command.units.size(), 3U);
+  EXPECT_TRUE(queue_.empty());
+  EXPECT_FALSE(queue_.build());
+}
+
+TEST_F(AggregatorTest, AnEntryIsClosedAtTheTargetAndARequestIsNeverSplit) {
+  add(1, 3 * payload_bytes);
+  add(2, 3 * payload_bytes);
+  EXPECT_THAT(ids(queue_.build()->requests), ElementsAre(1));
+  EXPECT_THAT(ids(queue_.build()->requests), ElementsAre(2));
+}
+
+TEST_F(AggregatorTest, ARequestBeyondTheTargetGoesAlone) {
+  add(1, 20 * payload_bytes);
+  add(2, 1);
+  EXPECT_THAT(ids(queue_.build()->requests), ElementsAre(1));
+  EXPECT_THAT(ids(queue_.build()->requests), ElementsAre(2));
+}
+
+TEST_F(AggregatorTest, BeyondTheBoundARequestIsAcceptedWhenThereIsRoomAndNotBefore) {
+  add(1, 4 * payload_bytes);
+  add(2, 3 * payload_bytes);
+  add(3, 2 * payload_bytes);
+  add(4, 1);
+  EXPECT_THAT(accepted_, ElementsAre(1, 2)) << "4 would fit, but must not overtake 3";
+  EXPECT_THAT(ids(queue_.build()->requests), ElementsAre(1)) << "1 and 2 are beyond the target together";
+  EXPECT_THAT(accepted_, ElementsAre(1, 2, 3, 4));
+}
+
+TEST_F(AggregatorTest, WhatIsNotAcceptedIsNotBuilt) {
+  add(1, 8 * payload_bytes);
+  add(2, 8 * payload_bytes);
+  EXPECT_THAT(ids(queue_.build()->requests), ElementsAre(1));
+  EXPECT_THAT(accepted_, ElementsAre(1, 2));
+}
+
+TEST_F(AggregatorTest, CreationsGoFirstAndAlone) {
+  queue_.add({sim::partition_of(1, 0), 0, 7});
+  const auto entry = queue_.build();
+  ASSERT_TRUE(entry);
+  EXPECT_EQ(entry->command.creations.size(), 1U);
+  EXPECT_TRUE(entry->requests.empty());
+}
+
+TEST_F(AggregatorTest, TakeAllGivesEverythingBackOnce) {
+  add(1, 8 * payload_bytes);
+  add(2, 8 * payload_bytes);
+  EXPECT_THAT(ids(queue_.take_all()), ElementsAre(1, 2));
+  EXPECT_THAT(accepted_, ElementsAre(1, 2));
+  EXPECT_TRUE(queue_.empty());
+  EXPECT_EQ(queue_.queued_bytes(), 0U);
+}
+
+}  // namespace
+}  // namespace braidmq::braid

@@ -1,0 +1,184 @@
+#include "braid/machine.hpp"
+
+#include <gtest/gtest.h>
+
+#include "model/record_batch.hpp"
+#include "support/batches.hpp"
+#include "support/memory_partition_log.hpp"
+
+namespace braidmq::braid {
+namespace {
+
+using sim::idempotent;
+using sim::make_batch;
+using sim::partition_of;
+
+class memory_logs final : public log_factory {
+ public:
+  std::unique_ptr<storage::partition_log> make(const model::topic_partition_id& id) override {
+    auto log = std::make_unique<sim::memory_partition_log>();
+    logs[id] = log.get();
+    return log;
+  }
+  std::map<model::topic_partition_id, sim::memory_partition_log*> logs;
+};
+
+class MachineTest : public ::testing::Test {
+ protected:
+  std::vector<unit_outcome> apply(entry_command command, std::uint64_t term = 1) {
+    raft::entry entry;
+    entry.index = machine_.applied_index() + 1;
+    entry.term = raft::term(term);
+    entry.payload = encode(command);
+    return machine_.apply(entry);
+  }
+
+  void create(const model::topic_partition_id& id, std::int32_t epoch_base = 0) {
+    entry_command command;
+    command.creations.push_back({id, epoch_base, 1});
+    apply(command);
+  }
+
+  slice_outcome append(const model::topic_partition_id& id, const bytes& batch, std::uint64_t term = 1,
+                       std::int64_t time_ms = 0) {
+    entry_command command;
+    command.leader_time_ms = time_ms;
+    command.units.push_back({{{id, batch}}});
+    return apply(command, term).at(0).slices.at(0);
+  }
+
+  memory_logs logs_;
+  machine machine_{logs_};
+};
+
+TEST_F(MachineTest, OffsetsAreWhatApplyOrderMakesThem) {
+  create(partition_of(1, 0));
+  create(partition_of(1, 1));
+  entry_command command;
+  command.units.push_back({{{partition_of(1, 0), make_batch({"a", "b"})}, {partition_of(1, 1), make_batch({"c"})}}});
+  command.units.push_back({{{partition_of(1, 0), make_batch({"d"})}}});
+  const auto outcomes = apply(command, 3);
+  ASSERT_EQ(outcomes.size(), 2U);
+  EXPECT_EQ(outcomes[0].slices[0].base.value(), 0);
+  EXPECT_EQ(outcomes[0].slices[1].base.value(), 0);
+  EXPECT_EQ(outcomes[1].slices[0].base.value(), 2);
+}
+
+TEST_F(MachineTest, BaseOffsetAndLeaderEpochAreStampedAndTheCrcStaysGood) {
+  create(partition_of(1, 0), 10);
+  append(partition_of(1, 0), make_batch({"a", "b", "c"}), 4);
+  append(partition_of(1, 0), make_batch({"d"}), 5);
+  const auto& stored = logs_.logs[partition_of(1, 0)]->batches();
+  ASSERT_EQ(stored.size(), 2U);
+  const auto header = model::check_whole_batch(stored[1].data);
+  ASSERT_TRUE(header) << header.error().to_string();
+  EXPECT_EQ(header->base_offset.value(), 3);
+  EXPECT_EQ(header->partition_leader_epoch.value(), 15);
+}
+
+TEST_F(MachineTest, NothingIsVisibleBeforePublishAndThenAllAtOnce) {
+  create(partition_of(1, 0));
+  create(partition_of(2, 0));
+  machine_.publish();
+  entry_command command;
+  command.units.push_back({{{partition_of(1, 0), make_batch({"a"})}, {partition_of(2, 0), make_batch({"b"})}}});
+  apply(command);
+  EXPECT_EQ(machine_.find(partition_of(1, 0))->visible_end().value(), 0);
+  EXPECT_EQ(machine_.find(partition_of(2, 0))->visible_end().value(), 0);
+  EXPECT_LT(machine_.visible_index(), machine_.applied_index());
+  const auto grown = machine_.publish();
+  EXPECT_EQ(grown.size(), 2U);
+  EXPECT_GT(grown[0].bytes, 61U);
+  EXPECT_EQ(machine_.find(partition_of(1, 0))->visible_end().value(), 1);
+  EXPECT_EQ(machine_.find(partition_of(2, 0))->visible_end().value(), 1);
+  EXPECT_EQ(machine_.visible_index(), machine_.applied_index());
+  EXPECT_TRUE(machine_.publish().empty());
+}
+
+TEST_F(MachineTest, P2_ADuplicateGetsItsOldOffsetAlsoWithinOneEntry) {
+  create(partition_of(1, 0));
+  const bytes batch = make_batch({"a", "b"}, idempotent(9, 0, 0));
+  entry_command command;
+  command.units.push_back({{{partition_of(1, 0), batch}}});
+  command.units.push_back({{{partition_of(1, 0), batch}}});
+  const auto outcomes = apply(command);
+  EXPECT_FALSE(outcomes[0].slices[0].duplicate);
+  EXPECT_TRUE(outcomes[1].slices[0].duplicate);
+  EXPECT_FALSE(outcomes[1].slices[0].error);
+  EXPECT_EQ(outcomes[1].slices[0].base.value(), 0);
+  EXPECT_EQ(logs_.logs[partition_of(1, 0)]->batches().size(), 1U);
+}
+
+TEST_F(MachineTest, P3_AGapIsRefusedAndAppendsNothingAndOtherSlicesGoOn) {
+  create(partition_of(1, 0));
+  append(partition_of(1, 0), make_batch({"a"}, idempotent(9, 0, 0)));
+  entry_command command;
+  command.units.push_back(
+      {{{partition_of(1, 0), make_batch({"x"}, idempotent(9, 0, 2))}, {partition_of(1, 0), make_batch({"y"})}}});
+  const auto outcomes = apply(command);
+  EXPECT_EQ(outcomes[0].slices[0].error, errc::out_of_order_sequence);
+  EXPECT_EQ(outcomes[0].slices[1].base.value(), 1);
+}
+
+TEST_F(MachineTest, AStaleProducerEpochIsRefused) {
+  create(partition_of(1, 0));
+  append(partition_of(1, 0), make_batch({"a"}, idempotent(9, 2, 0)));
+  EXPECT_EQ(append(partition_of(1, 0), make_batch({"b"}, idempotent(9, 1, 1))).error, errc::stale_producer_epoch);
+}
+
+TEST_F(MachineTest, AnUnknownPartitionFailsAloneAndCreationIsIdempotent) {
+  create(partition_of(1, 0));
+  EXPECT_EQ(append(partition_of(7, 0), make_batch({"a"})).error, errc::unknown_partition);
+  append(partition_of(1, 0), make_batch({"a"}));
+  create(partition_of(1, 0));
+  EXPECT_EQ(machine_.find(partition_of(1, 0))->end_offset().value(), 1);
+}
+
+TEST_F(MachineTest, L3_LeaderEpochsAreRememberedByTerm) {
+  create(partition_of(1, 0));
+  append(partition_of(1, 0), make_batch({"a", "b"}), 2);
+  append(partition_of(1, 0), make_batch({"c"}), 5);
+  const auto& epochs = machine_.find(partition_of(1, 0))->epochs();
+  EXPECT_EQ(epochs.end_of(model::leader_epoch(2), model::offset(3))->end.value(), 2);
+  EXPECT_EQ(epochs.epoch_of(model::offset(2))->value(), 5);
+}
+
+TEST_F(MachineTest, E4_TheSameEntriesMakeTheSameState) {
+  memory_logs other_logs;
+  machine other(other_logs);
+  std::uint64_t index = 0;
+  const auto feed = [&](const entry_command& command) {
+    raft::entry entry;
+    entry.index = raft::index(++index);
+    entry.term = raft::term(1);
+    entry.payload = encode(command);
+    machine_.apply(entry);
+    other.apply(entry);
+    machine_.publish();  // at other moments than the other one
+  };
+  for (int i = 0; i < 50; ++i) {
+    entry_command command;
+    command.leader_time_ms = i;
+    if (i % 10 == 0) command.creations.push_back({partition_of(static_cast<std::uint8_t>(i), 0), 0, index});
+    const auto target = partition_of(static_cast<std::uint8_t>(i - i % 10), 0);
+    command.units.push_back({{{target, make_batch({"v"}, idempotent(i % 3, 0, i / 3))}}});
+    feed(command);
+  }
+  for (const auto& [id, log] : logs_.logs) {
+    const auto& mine = log->batches();
+    const auto& theirs = other_logs.logs.at(id)->batches();
+    ASSERT_EQ(mine.size(), theirs.size());
+    for (std::size_t i = 0; i < mine.size(); ++i) EXPECT_EQ(mine[i].data, theirs[i].data);
+  }
+}
+
+TEST_F(MachineTest, BrokenInvariantsStopTheProcess) {
+  raft::entry gap;
+  gap.index = raft::index(2);
+  EXPECT_DEATH(machine_.apply(gap), "entry 2 after 0");
+  append(partition_of(1, 0), make_batch({"a"}), 1, 100);
+  EXPECT_DEATH(append(partition_of(1, 0), make_batch({"a"}), 1, 99), "time of entry 2 falls");
+}
+
+}  // namespace
+}  // namespace braidmq::braid

@@ -1,0 +1,415 @@
+#include "braid/replica.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/record_batch.hpp"
+#include "support/batches.hpp"
+#include "support/manual_executor.hpp"
+#include "support/manual_timers.hpp"
+#include "support/sim_file_system.hpp"
+
+namespace braidmq::braid {
+namespace {
+
+using sim::idempotent;
+using sim::make_batch;
+using sim::partition_of;
+
+class fixed_random final : public io::random_source {
+ public:
+  void fill(mutable_byte_view target) override {
+    for (std::byte& byte : target) byte = static_cast<std::byte>(rng_.below(256));
+  }
+
+ private:
+  sim::rng rng_{7};
+};
+
+// One life of a replica on a disk that outlives it.
+class life {
+ public:
+  life(sim::sim_file_system& fs, std::uint64_t seed, replica_options options) : loop_(seed) {
+    EXPECT_TRUE(fs.make_directories("/wal"));
+    EXPECT_TRUE(fs.make_directories("/data"));
+    wal::options wal_options;
+    wal_options.folder = "/wal";
+    wal_options.file_bytes = 64 << 10;
+    auto opened = wal::log::open(fs, wal_disk, shard, random_, clock, wal_options);
+    EXPECT_TRUE(opened) << opened.error().to_string();
+    wal_ = std::move(*opened);
+    options.group.id = raft::group_id(1);
+    options.group.raft.self = {0, uuid{}};
+    options.group.raft.voters = {options.group.raft.self};
+    options.data_folder = "/data";
+    auto made = replica::create(std::move(options), {fs, shard, segment_disk, timers, clock, *wal_},
+                                [this](error why) { fatal.push_back(why.to_string()); });
+    EXPECT_TRUE(made) << made.error().to_string();
+    braid = std::move(*made);
+    braid->start();
+  }
+  ~life() {
+    braid.reset();
+    wal_.reset();
+  }
+
+  void run() { loop_.run_until_idle(); }
+  bool run_one() { return loop_.run_one(); }
+  // The disk stands still: only the shard's tasks run.
+  void run_timer_first() {
+    while (loop_.run_one(shard)) {
+    }
+  }
+  void pass_time(io::duration by) {
+    timers.advance(by);
+    run();
+  }
+
+  void create(const model::topic_partition_id& id) {
+    braid->want({{id, 0, 1}});
+    run();
+  }
+  result<unit_outcome> produce(std::vector<append_slice> slices) {
+    std::optional<result<unit_outcome>> outcome;
+    braid->produce(
+        {{std::move(slices)}, std::chrono::seconds(5)}, [] {},
+        [&](result<unit_outcome> said) { outcome = std::move(said); });
+    run();
+    EXPECT_TRUE(outcome.has_value());
+    return std::move(*outcome);
+  }
+  fetch_request fetch_of(const model::topic_partition_id& id, std::int64_t from) {
+    fetch_request request;
+    fetch_slice slice;
+    slice.target = id;
+    slice.from = model::offset(from);
+    slice.max_bytes = 1 << 20;
+    request.slices.push_back(slice);
+    request.max_bytes = 1 << 20;
+    return request;
+  }
+  fetch_answer fetch(fetch_request request) {
+    std::optional<result<fetch_answer>> answer;
+    braid->fetch(std::move(request), [&](result<fetch_answer> said) { answer = std::move(said); });
+    run();
+    EXPECT_TRUE(answer.has_value() && answer->has_value());
+    return std::move(**answer);
+  }
+  // Every batch of a partition, as base offset and size.
+  std::vector<bytes> read_all(const model::topic_partition_id& id) { return fetch(fetch_of(id, 0)).slices[0].batches; }
+
+ private:
+  sim::manual_loop loop_;
+  fixed_random random_;
+
+ public:
+  sim::manual_clock clock;
+  sim::manual_executor shard{loop_};
+  sim::manual_executor wal_disk{loop_};
+  sim::manual_executor segment_disk{loop_};
+  sim::manual_timers timers{clock, shard};
+  std::vector<std::string> fatal;
+
+ private:
+  std::unique_ptr<wal::log> wal_;
+
+ public:
+  std::unique_ptr<replica> braid;
+};
+
+class ReplicaTest : public ::testing::Test {
+ protected:
+  life& start(std::uint64_t seed = 1) {
+    life_.reset();
+    fs_.kill_process();
+    life_ = std::make_unique<life>(fs_, seed, options_);
+    life_->run();
+    return *life_;
+  }
+
+  sim::sim_file_system fs_{1};
+  replica_options options_;
+  std::unique_ptr<life> life_;
+};
+
+const auto orders = partition_of(1, 0);
+const auto inventory = partition_of(2, 0);
+
+TEST_F(ReplicaTest, ServesAfterItsOwnFirstEntryAndAnswersWithOffsets) {
+  life& now = start();
+  EXPECT_TRUE(now.braid->statistics().serves);
+  now.create(orders);
+  EXPECT_EQ(now.produce({{orders, make_batch({"a", "b"})}})->slices[0].base.value(), 0);
+  EXPECT_EQ(now.produce({{orders, make_batch({"c"})}})->slices[0].base.value(), 2);
+}
+
+TEST_F(ReplicaTest, NothingIsAcknowledgedBeforeItIsSynced) {
+  life& now = start();
+  now.create(orders);
+  const auto syncs_before = fs_.operations().data_syncs;
+  bool acknowledged = false;
+  std::uint64_t syncs_at_answer = 0;
+  now.braid->produce(
+      {{{{orders, make_batch({"a"})}}}, std::chrono::seconds(5)}, [] {},
+      [&](result<unit_outcome>) {
+        acknowledged = true;
+        syncs_at_answer = fs_.operations().data_syncs;
+      });
+  now.run();
+  EXPECT_TRUE(acknowledged);
+  EXPECT_GT(syncs_at_answer, syncs_before);
+}
+
+TEST_F(ReplicaTest, ManyRequestsShareFewEntriesAndFewSyncs) {
+  life& now = start();
+  now.create(orders);
+  const replica_stats before = now.braid->statistics();
+  const auto syncs_before = fs_.operations().data_syncs;
+  int answers = 0;
+  for (int i = 0; i < 200; ++i) {
+    now.braid->produce(
+        {{{{orders, make_batch({"v"})}}}, std::chrono::seconds(5)}, [] {},
+        [&](result<unit_outcome> said) { answers += said.has_value() ? 1 : 0; });
+  }
+  now.run();
+  EXPECT_EQ(answers, 200);
+  EXPECT_LE(now.braid->statistics().entries_applied - before.entries_applied, 4U);
+  EXPECT_LE(fs_.operations().data_syncs - syncs_before, 4U);
+}
+
+TEST_F(ReplicaTest, AFetchWaitsForBytesAndIsWokenByThem) {
+  life& now = start();
+  now.create(orders);
+  fetch_request request = now.fetch_of(orders, 0);
+  request.min_bytes = 1;
+  request.max_wait = std::chrono::seconds(10);
+  std::optional<fetch_answer> answer;
+  now.braid->fetch(request, [&](result<fetch_answer> said) { answer = std::move(*said); });
+  now.run();
+  EXPECT_FALSE(answer);
+  EXPECT_EQ(now.braid->statistics().parked_fetches, 1U);
+  ASSERT_TRUE(now.produce({{orders, make_batch({"a"})}}));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->slices[0].batches.size(), 1U);
+  EXPECT_EQ(answer->slices[0].visible_end.value(), 1);
+}
+
+TEST_F(ReplicaTest, AFetchAnswersAtItsDeadlineWithWhatThereIs) {
+  life& now = start();
+  now.create(orders);
+  ASSERT_TRUE(now.produce({{orders, make_batch({"a"})}}));
+  fetch_request request = now.fetch_of(orders, 0);
+  request.min_bytes = 1 << 19;
+  request.max_wait = std::chrono::milliseconds(500);
+  std::optional<fetch_answer> answer;
+  now.braid->fetch(request, [&](result<fetch_answer> said) { answer = std::move(*said); });
+  now.pass_time(std::chrono::milliseconds(499));
+  EXPECT_FALSE(answer);
+  now.pass_time(std::chrono::milliseconds(1));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->slices[0].batches.size(), 1U);
+}
+
+TEST_F(ReplicaTest, AFetchInTheMiddleOfABatchGetsTheWholeBatch) {
+  life& now = start();
+  now.create(orders);
+  ASSERT_TRUE(now.produce({{orders, make_batch({"a", "b", "c"})}}));
+  ASSERT_TRUE(now.produce({{orders, make_batch({"d"})}}));
+  const fetch_answer answer = now.fetch(now.fetch_of(orders, 1));
+  ASSERT_EQ(answer.slices[0].batches.size(), 2U);
+  EXPECT_EQ(model::parse_batch_header(answer.slices[0].batches[0])->base_offset.value(), 0);
+}
+
+TEST_F(ReplicaTest, FetchErrorsAnswerAtOnce) {
+  life& now = start();
+  now.create(orders);
+  for (const std::int64_t from : {-1L, 1L}) {
+    fetch_request request = now.fetch_of(orders, from);
+    request.min_bytes = 1;
+    request.max_wait = std::chrono::seconds(10);
+    EXPECT_EQ(now.fetch(request).slices[0].error, errc::offset_out_of_range) << from;
+  }
+  EXPECT_EQ(now.fetch(now.fetch_of(inventory, 0)).slices[0].error, errc::unknown_partition);
+  fetch_request stale = now.fetch_of(orders, 0);
+  stale.slices[0].current_epoch = model::leader_epoch(0);
+  EXPECT_EQ(now.fetch(stale).slices[0].error, errc::fenced_leader_epoch);
+  stale.slices[0].current_epoch = model::leader_epoch(1'000);
+  EXPECT_EQ(now.fetch(stale).slices[0].error, errc::unknown_leader_epoch);
+}
+
+TEST_F(ReplicaTest, TheFirstBatchComesEvenWhenItIsLargerThanTheLimits) {
+  life& now = start();
+  now.create(orders);
+  now.create(inventory);
+  ASSERT_TRUE(now.produce({{orders, make_batch({std::string(1000, 'x')})}}));
+  ASSERT_TRUE(now.produce({{inventory, make_batch({std::string(1000, 'y')})}}));
+  fetch_request request = now.fetch_of(orders, 0);
+  request.slices.push_back(now.fetch_of(inventory, 0).slices[0]);
+  for (fetch_slice& slice : request.slices) slice.max_bytes = 10;
+  request.max_bytes = 10;
+  request.min_bytes = 1;
+  request.max_wait = std::chrono::seconds(10);
+  const fetch_answer answer = now.fetch(request);
+  EXPECT_EQ(answer.slices[0].batches.size(), 1U);
+  EXPECT_EQ(answer.slices[1].batches.size(), 0U);
+}
+
+TEST_F(ReplicaTest, OffsetsByTimeAndAtTheEnds) {
+  life& now = start();
+  now.create(orders);
+  ASSERT_TRUE(now.produce({{orders, make_batch({"a", "b"}, {}, 1000)}}));
+  ASSERT_TRUE(now.produce({{orders, make_batch({"c"}, {}, 2000)}}));
+  const auto ask = [&](offset_query::kind what, std::int64_t time = -1) {
+    offset_query query;
+    query.target = orders;
+    query.what = what;
+    query.timestamp_ms = time;
+    std::optional<offset_answer> answer;
+    now.braid->find_offset(query, [&](offset_answer said) { answer = said; });
+    now.run();
+    EXPECT_TRUE(answer && !answer->error);
+    return answer->offset.value();
+  };
+  EXPECT_EQ(ask(offset_query::kind::earliest), 0);
+  EXPECT_EQ(ask(offset_query::kind::latest), 3);
+  EXPECT_EQ(ask(offset_query::kind::max_timestamp), 2);
+  EXPECT_EQ(ask(offset_query::kind::at_timestamp, 1000), 0);
+  EXPECT_EQ(ask(offset_query::kind::at_timestamp, 1001), 2);
+  EXPECT_EQ(ask(offset_query::kind::at_timestamp, 2001), -1);
+}
+
+// What was pipelined behind a request that timed out must not pass it: its repetition would be out of order for ever.
+TEST_F(ReplicaTest, ATimedOutRequestKeepsItsPlaceAndItsRepetitionIsADuplicate) {
+  life& now = start();
+  now.create(orders);
+  std::vector<std::optional<result<unit_outcome>>> outcomes(3);
+  for (std::int32_t i = 0; i < 3; ++i) {
+    const auto timeout = i == 0 ? std::chrono::milliseconds(100) : std::chrono::seconds(5);
+    now.braid->produce(
+        {{{{orders, make_batch({"v"}, idempotent(1, 0, i))}}}, timeout}, [] {},
+        [&outcomes, i](result<unit_outcome> said) { outcomes[static_cast<std::size_t>(i)] = std::move(said); });
+  }
+  now.timers.advance(std::chrono::milliseconds(100));
+  now.run_timer_first();
+  ASSERT_TRUE(outcomes[0]);
+  ASSERT_FALSE(*outcomes[0]);
+  EXPECT_EQ(outcomes[0]->error().code, errc::timed_out);
+  now.run();
+  EXPECT_EQ((*outcomes[1])->slices[0].base.value(), 1);
+  EXPECT_EQ((*outcomes[2])->slices[0].base.value(), 2);
+  const auto again = now.produce({{orders, make_batch({"v"}, idempotent(1, 0, 0))}});
+  EXPECT_TRUE(again->slices[0].duplicate);
+  EXPECT_EQ(again->slices[0].base.value(), 0);
+}
+
+TEST_F(ReplicaTest, AFailedSyncEndsAcknowledgementForGood) {
+  life& now = start();
+  now.create(orders);
+  fs_.fail_next(sim::operation::sync_data, "/wal/*", io::errc::device_error);
+  std::vector<bool> acknowledged;
+  for (int i = 0; i < 3; ++i) {
+    now.braid->produce(
+        {{{{orders, make_batch({"a"})}}}, std::chrono::seconds(1)}, [] {},
+        [&](result<unit_outcome> said) { acknowledged.push_back(said.has_value()); });
+    now.run();
+  }
+  now.pass_time(std::chrono::seconds(2));
+  EXPECT_EQ(now.fatal.size(), 1U) << "told once";
+  EXPECT_THAT(acknowledged, ::testing::Each(false));
+  EXPECT_FALSE(now.braid->statistics().serves);
+}
+
+TEST_F(ReplicaTest, StopAnswersEverythingThatWaits) {
+  life& now = start();
+  now.create(orders);
+  int answers = 0;
+  fetch_request request = now.fetch_of(orders, 0);
+  request.min_bytes = 1;
+  request.max_wait = std::chrono::seconds(10);
+  now.braid->fetch(request, [&](result<fetch_answer>) { ++answers; });
+  now.run();
+  now.braid->produce(
+      {{{{orders, make_batch({"a"})}}}, std::chrono::seconds(5)}, [] {},
+      [&](result<unit_outcome> said) {
+        ++answers;
+        EXPECT_FALSE(said);
+      });
+  now.braid->when_created({inventory}, std::chrono::seconds(5), [&](status said) {
+    ++answers;
+    EXPECT_FALSE(said);
+  });
+  now.braid->stop();
+  now.run();
+  EXPECT_EQ(answers, 3);
+}
+
+TEST_F(ReplicaTest, CreationIsHeardWhenAppliedAndTimesOutOtherwise) {
+  life& now = start();
+  std::vector<std::string> heard;
+  now.braid->when_created({orders}, std::chrono::seconds(1),
+                          [&](status said) { heard.push_back(said ? "made" : "late"); });
+  now.braid->when_created({inventory}, std::chrono::seconds(1),
+                          [&](status said) { heard.push_back(said ? "made" : "late"); });
+  now.create(orders);
+  EXPECT_THAT(heard, ::testing::ElementsAre("made"));
+  now.pass_time(std::chrono::seconds(1));
+  EXPECT_THAT(heard, ::testing::ElementsAre("made", "late"));
+}
+
+TEST_F(ReplicaTest, WriteBehindHoldsApplyBackAndLetsItGoOn) {
+  options_.write_behind_max_bytes = 1000;
+  life& now = start();
+  now.create(orders);
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(now.produce({{orders, make_batch({std::string(900, 'x')})}}));
+  EXPECT_EQ(now.braid->statistics().write_behind_bytes, 0U);
+  EXPECT_EQ(now.read_all(orders).size(), 20U);
+}
+
+// The heart of the matter, over many schedules and power cuts: what was acknowledged is there, once, in order.
+TEST_F(ReplicaTest, D1_AcknowledgedBatchesSurviveAPowerCutAtAnyStep) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    sim::sim_file_system fs(seed);
+    sim::rng chance(seed);
+    std::map<std::int32_t, std::int64_t> acknowledged;  // sequence -> offset
+    {
+      life now(fs, seed, options_);
+      now.run();
+      now.create(orders);
+      fs.crash_after(1 + chance.below(40));
+      for (std::int32_t i = 0; i < 30 && !fs.crashed(); ++i) {
+        now.braid->produce(
+            {{{{orders, make_batch({std::to_string(i)}, idempotent(1, 0, i))}}}, std::chrono::seconds(5)}, [] {},
+            [&acknowledged, i](result<unit_outcome> said) {
+              if (said && !said->slices[0].error) acknowledged[i] = said->slices[0].base.value();
+            });
+        for (std::uint64_t steps = chance.below(6); steps > 0 && now.run_one(); --steps) {
+        }
+      }
+      while (!fs.crashed() && now.run_one()) {
+      }
+    }
+    fs.power_cut(chance);
+    life after(fs, seed + 1000, options_);
+    after.run();
+    ASSERT_TRUE(after.braid->statistics().serves) << "seed " << seed;
+    if (after.braid->state().partitions().empty()) {
+      ASSERT_TRUE(acknowledged.empty()) << "seed " << seed;
+      continue;
+    }
+    const std::vector<bytes> batches = after.read_all(orders);
+    ASSERT_GE(batches.size(), acknowledged.size()) << "seed " << seed;
+    for (std::size_t i = 0; i < batches.size(); ++i) {
+      const auto header = model::check_whole_batch(batches[i]);
+      ASSERT_TRUE(header) << "seed " << seed;
+      EXPECT_EQ(header->base_offset.value(), static_cast<std::int64_t>(i)) << "seed " << seed;
+      EXPECT_EQ(header->base_sequence.value(), static_cast<std::int32_t>(i)) << "seed " << seed;
+    }
+    for (const auto& [sequence, offset] : acknowledged) {
+      EXPECT_EQ(sequence, offset) << "seed " << seed;
+      EXPECT_LT(offset, static_cast<std::int64_t>(batches.size())) << "seed " << seed << ": acknowledged and lost";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace braidmq::braid

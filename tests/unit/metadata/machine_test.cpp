@@ -1,0 +1,77 @@
+#include "metadata/machine.hpp"
+
+#include <gtest/gtest.h>
+
+namespace braidmq::metadata {
+namespace {
+
+uuid id_of(std::uint8_t first) {
+  uuid id;
+  id.octets[0] = first;
+  return id;
+}
+
+class MetadataMachineTest : public ::testing::Test {
+ protected:
+  outcome apply(const command& what) {
+    raft::entry entry;
+    entry.index = raft::index(machine_.current()->index() + 1);
+    entry.payload = encode(what);
+    return machine_.apply(entry);
+  }
+
+  machine machine_;
+};
+
+TEST_F(MetadataMachineTest, AClusterIsFoundedOnce) {
+  apply(found_cluster{id_of(1)});
+  apply(found_cluster{id_of(2)});
+  EXPECT_EQ(machine_.current()->cluster_id(), id_of(1));
+}
+
+TEST_F(MetadataMachineTest, AClaimedBrokerIdStaysWithItsIncarnation) {
+  apply(register_broker{model::broker_id(0), id_of(1)});
+  apply(register_broker{model::broker_id(0), id_of(2)});
+  EXPECT_EQ(machine_.current()->brokers().at(model::broker_id(0)), id_of(1));
+}
+
+TEST_F(MetadataMachineTest, TopicsAreFoundByNameAndIdAndNamesAreUnique) {
+  const outcome first = apply(create_topic{"orders", id_of(1), 3, {{"k", "v"}}});
+  ASSERT_FALSE(first.error);
+  const image_ptr image = machine_.current();
+  EXPECT_EQ(image->find("orders"), image->find(id_of(1)));
+  EXPECT_EQ(image->find("orders")->partitions, 3);
+  EXPECT_EQ(image->find("orders")->created_index, 1U);
+  const outcome again = apply(create_topic{"orders", id_of(2), 5, {}});
+  EXPECT_EQ(again.error, errc::topic_exists);
+  EXPECT_EQ(again.topic->id, id_of(1));
+  EXPECT_EQ(machine_.current()->find(id_of(2)), nullptr);
+}
+
+TEST_F(MetadataMachineTest, NamesThatWouldShareTheirMetricsCollide) {
+  apply(create_topic{"a.b", id_of(1), 1, {}});
+  EXPECT_EQ(apply(create_topic{"a_b", id_of(2), 1, {}}).error, errc::name_collision);
+  EXPECT_FALSE(apply(create_topic{"a-b", id_of(3), 1, {}}).error);
+  EXPECT_EQ(machine_.current()->find_collision("a_b")->name, "a.b");
+  EXPECT_EQ(machine_.current()->find_collision("a.b"), nullptr);
+}
+
+TEST_F(MetadataMachineTest, ProducerIdBlocksNeverOverlap) {
+  std::int64_t next = 0;
+  for (int i = 0; i < 5; ++i) {
+    const outcome block = apply(allocate_producer_ids{model::broker_id(0)});
+    EXPECT_EQ(block.producer_ids.first.value(), next);
+    next += block.producer_ids.count;
+  }
+  EXPECT_EQ(machine_.current()->next_producer_id(), next);
+}
+
+TEST_F(MetadataMachineTest, AnImageIsNotTouchedByLaterEntries) {
+  const image_ptr before = machine_.current();
+  apply(create_topic{"orders", id_of(1), 3, {}});
+  EXPECT_EQ(before->find("orders"), nullptr);
+  EXPECT_EQ(before->index(), 0U);
+}
+
+}  // namespace
+}  // namespace braidmq::metadata
