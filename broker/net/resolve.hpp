@@ -1,0 +1,14 @@
+// Inside of net: names to addresses. Blocks; start-up only.
+#pragma once
+
+#include <asio/ip/tcp.hpp>
+
+#include "base/result.hpp"
+#include "net/endpoint.hpp"
+
+namespace braidmq::net {
+
+// The address to bind to. An empty host means all addresses, IPv6 and IPv4 where the machine has IPv6.
+result<asio::ip::tcp::endpoint> resolve_to_listen(const endpoint& wanted);
+
+}  // namespace braidmq::net

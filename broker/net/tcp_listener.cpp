@@ -1,0 +1,113 @@
+#include "net/tcp_listener.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <utility>
+
+#include <asio/error.hpp>
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/ip/v6_only.hpp>
+#include <fmt/format.h>
+
+#include "net/asio_stream.hpp"
+#include "net/errc.hpp"
+#include "net/port_holder.hpp"
+#include "net/resolve.hpp"
+
+namespace braidmq::net {
+namespace {
+
+using asio::ip::tcp;
+
+// Out of file descriptors: the waiting connection stays in the kernel's queue, and asking again at once would only
+// spin.
+constexpr auto accept_pause = std::chrono::milliseconds(100);
+
+}  // namespace
+
+// The acceptor runs on the first shard. Callbacks there hold the state, so the listener may go at any time.
+struct tcp_listener::state : std::enable_shared_from_this<tcp_listener::state> {
+  state(runtime::shard_set& all, connected_callback callback)
+      : shards(all), home(all.at(0)), acceptor(home.context()), on_connected(std::move(callback)) {}
+
+  std::error_code bind(const tcp::endpoint& at) {
+    std::error_code code;
+    acceptor.open(at.protocol(), code);
+    if (!code) acceptor.set_option(tcp::acceptor::reuse_address(true), code);
+    if (!code && at.address().is_v6() && at.address().is_unspecified()) {
+      acceptor.set_option(asio::ip::v6_only(false), code);
+    }
+    if (!code) acceptor.bind(at, code);
+    if (!code) acceptor.listen(asio::socket_base::max_listen_connections, code);
+    return code;
+  }
+
+  void accept() {
+    if (stopped) return;
+    auto& target = shards.at(next);
+    next = (next + 1) % shards.size();
+    acceptor.async_accept(target.context(),
+                          [self = shared_from_this(), &target](const std::error_code& code, tcp::socket socket) {
+                            self->on_accept(code, std::move(socket), target);
+                          });
+  }
+
+  void on_accept(const std::error_code& code, tcp::socket socket, runtime::shard& target) {
+    if (stopped || code == asio::error::operation_aborted) return;
+    if (!code) {
+      ++accepted;
+      target.post([self = shared_from_this(), &target, socket = std::move(socket)]() mutable {
+        if (!self->stopped) self->on_connected(target, make_asio_stream(std::move(socket)));
+      });
+      return accept();
+    }
+    if (code == asio::error::connection_aborted) return accept();  // the peer left the queue
+    ++accept_errors;
+    home.schedule(accept_pause, [self = shared_from_this()] { self->accept(); });
+  }
+
+  runtime::shard_set& shards;
+  runtime::shard& home;
+  tcp::acceptor acceptor;
+  connected_callback on_connected;
+  std::size_t next = 0;
+  std::atomic<bool> stopped{false};
+  std::atomic<std::uint64_t> accepted{0};
+  std::atomic<std::uint64_t> accept_errors{0};
+};
+
+result<std::unique_ptr<tcp_listener>> tcp_listener::open(const endpoint& at, runtime::shard_set& shards,
+                                                         connected_callback on_connected) {
+  BRAID_TRY(address, resolve_to_listen(at));
+  auto made = std::make_shared<state>(shards, std::move(on_connected));
+  const auto code = made->bind(address);
+  if (code == asio::error::address_in_use) return tl::unexpected(address_in_use(at));
+  if (code) {
+    return fail(errc::not_reachable, fmt::format("cannot listen on {}: {}", at.to_string(), code.message()));
+  }
+  std::unique_ptr<tcp_listener> listener(new tcp_listener(made));
+  made->home.post([made] { made->accept(); });
+  return listener;
+}
+
+tcp_listener::tcp_listener(std::shared_ptr<state> of)
+    : state_(std::move(of)), port_(state_->acceptor.local_endpoint().port()) {}
+
+tcp_listener::~tcp_listener() {
+  stop();
+}
+
+void tcp_listener::stop() {
+  if (state_->stopped.exchange(true)) return;
+  state_->home.post([state = state_] {
+    std::error_code ignored;
+    state->acceptor.close(ignored);
+  });
+}
+
+listener_counters tcp_listener::counters() const {
+  return {.accepted = state_->accepted, .accept_errors = state_->accept_errors};
+}
+
+}  // namespace braidmq::net
