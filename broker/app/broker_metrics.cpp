@@ -1,0 +1,202 @@
+#include "app/broker_metrics.hpp"
+
+#include <atomic>
+#include <future>
+#include <optional>
+
+#include "admin/metrics.hpp"
+#include "protocol/api_table.hpp"
+
+namespace braidmq::app {
+namespace {
+
+using admin::add_value;
+using admin::counter_family;
+using admin::gauge_family;
+
+constexpr auto copy_deadline = std::chrono::seconds(2);
+std::atomic<std::uint64_t> scrape_timeouts{0};
+
+// Runs `copy` on `owner` and waits for its value; none when the thread is too busy, or has gone.
+template <class Copy>
+auto copied(io::executor& owner, Copy copy) {
+  using value = decltype(copy());
+  auto promise = std::make_shared<std::promise<value>>();
+  auto future = promise->get_future();
+  owner.post([promise, copy = std::move(copy)]() mutable { promise->set_value(copy()); });
+  promise.reset();
+  std::optional<value> got;
+  if (future.wait_for(copy_deadline) == std::future_status::ready) {
+    try {
+      got = future.get();
+    } catch (const std::future_error&) {
+      // The task was dropped: the thread has stopped.
+    }
+  }
+  if (!got) ++scrape_timeouts;
+  return got;
+}
+
+double number(std::uint64_t value) {
+  return static_cast<double>(value);
+}
+
+}  // namespace
+
+std::vector<prometheus::MetricFamily> broker_metrics::collect() {
+  if (process_.serving_) {
+    add_apis();
+    add_connections();
+    add_shards();
+    add_braid();
+    add_wal();
+    add_metadata();
+  }
+  auto& timeouts = families_.emplace_back(
+      counter_family("scrape_timeouts_total", "Copies of counters that their thread did not deliver in time"));
+  add_value(timeouts, number(scrape_timeouts));
+  return std::move(families_);
+}
+
+void broker_metrics::add_apis() {
+  auto requests = counter_family("requests_total", "Requests by API");
+  auto failures = counter_family("request_failures_total", "Connections closed by a request, by API");
+  auto bytes_in = counter_family("request_bytes_total", "Bytes of requests by API");
+  auto bytes_out = counter_family("response_bytes_total", "Bytes of responses by API");
+  auto refused = counter_family("refused_frames_total", "Frames with an unknown API, version or header");
+  auto latency = admin::histogram_family("request_seconds", "From frame to answer, by API");
+  const auto apis = server::api_list();
+  std::vector<server::api_counters> sums(apis.size());
+  std::uint64_t refused_sum = 0;
+  for (std::size_t i = 0; i < process_.shards_.size(); ++i) {
+    server::dispatcher* dispatcher = process_.parts_[i].dispatcher.get();
+    const auto copy = copied(process_.shards_.at(i),
+                             [dispatcher] { return std::pair(dispatcher->counters(), dispatcher->refused_frames()); });
+    if (!copy) continue;
+    refused_sum += copy->second;
+    for (std::size_t a = 0; a < sums.size(); ++a) {
+      sums[a].requests += copy->first[a].requests;
+      sums[a].failures += copy->first[a].failures;
+      sums[a].bytes_in += copy->first[a].bytes_in;
+      sums[a].bytes_out += copy->first[a].bytes_out;
+      sums[a].latency_us.merge(copy->first[a].latency_us);
+    }
+  }
+  for (std::size_t a = 0; a < sums.size(); ++a) {
+    const admin::metric_labels labels{{"api", std::string(protocol::find_api(apis[a].key)->name)}};
+    add_value(requests, number(sums[a].requests), labels);
+    add_value(failures, number(sums[a].failures), labels);
+    add_value(bytes_in, number(sums[a].bytes_in), labels);
+    add_value(bytes_out, number(sums[a].bytes_out), labels);
+    admin::add_histogram(latency, sums[a].latency_us, 1e-6, 4, 26, labels);
+  }
+  add_value(refused, number(refused_sum));
+  for (auto* family : {&requests, &failures, &bytes_in, &bytes_out, &refused, &latency}) {
+    families_.push_back(std::move(*family));
+  }
+}
+
+void broker_metrics::add_connections() {
+  auto open = gauge_family("connections", "Open connections by listener");
+  auto held = gauge_family("connection_bytes", "Bytes held for requests and answers under way, by listener");
+  auto ended = counter_family("connections_ended_total", "Ended connections by listener and cause");
+  auto accepted = counter_family("connections_accepted_total", "Accepted connections by listener");
+  for (std::size_t l = 0; l < process_.listeners_.size(); ++l) {
+    const std::string& name = process_.config_.listeners[l].name;
+    std::size_t bytes = 0;
+    net::close_counters causes;
+    for (std::size_t i = 0; i < process_.shards_.size(); ++i) {
+      net::connection_set* set = process_.parts_[i].connections[l].get();
+      const auto copy =
+          copied(process_.shards_.at(i), [set] { return std::pair(set->inflight_bytes(), set->ended()); });
+      if (!copy) continue;
+      bytes += copy->first;
+      for (std::size_t c = 0; c < net::close_cause_count; ++c) causes.by_cause[c] += copy->second.by_cause[c];
+    }
+    add_value(open, number(process_.limiters_[l]->connections()), {{"listener", name}});
+    add_value(held, number(bytes), {{"listener", name}});
+    add_value(accepted, number(process_.listeners_[l]->counters().accepted), {{"listener", name}});
+    for (std::size_t c = 0; c < net::close_cause_count; ++c) {
+      add_value(ended, number(causes.by_cause[c]),
+                {{"listener", name}, {"cause", std::string(net::to_string(static_cast<net::close_cause>(c)))}});
+    }
+  }
+  for (auto* family : {&open, &held, &accepted, &ended}) families_.push_back(std::move(*family));
+}
+
+void broker_metrics::add_shards() {
+  auto tasks = counter_family("shard_tasks_total", "Tasks that an event loop ran");
+  auto lag = gauge_family("shard_lag_seconds", "How late an event loop came to its latest timer");
+  for (std::size_t i = 0; i < process_.shards_.size(); ++i) {
+    const runtime::shard_counters counters = process_.shards_.at(i).counters();
+    add_value(tasks, number(counters.tasks), {{"shard", std::to_string(i)}});
+    add_value(lag, number(counters.lag_last_us) * 1e-6, {{"shard", std::to_string(i)}});
+  }
+  families_.push_back(std::move(tasks));
+  families_.push_back(std::move(lag));
+}
+
+void broker_metrics::add_braid() {
+  const auto stats = copied(process_.shards_.at(0), [this] { return process_.broker_->braid().statistics(); });
+  if (!stats) return;
+  const admin::metric_labels labels{{"braid", "0"}};
+  const auto gauge = [&](std::string_view name, std::string_view help, std::uint64_t value) {
+    add_value(families_.emplace_back(gauge_family(name, help)), number(value), labels);
+  };
+  const auto counter = [&](std::string_view name, std::string_view help, std::uint64_t value) {
+    add_value(families_.emplace_back(counter_family(name, help)), number(value), labels);
+  };
+  gauge("braid_serves", "1 while this replica leads and serves", stats->serves ? 1 : 0);
+  gauge("braid_term", "Raft term", stats->term.value());
+  gauge("braid_commit_index", "Last committed entry", stats->commit_index.value());
+  gauge("braid_applied_index", "Last applied entry", stats->applied_index.value());
+  gauge("braid_visible_index", "Last entry whose effects readers see", stats->visible_index.value());
+  gauge("braid_partitions", "Partitions of the braid", stats->partitions);
+  gauge("braid_queued_bytes", "Requests that wait for an entry", stats->queued_bytes);
+  gauge("braid_write_behind_bytes", "Applied bytes that are not in segment files yet", stats->write_behind_bytes);
+  gauge("braid_parked_produces", "Produce requests that wait for their entry", stats->parked_produces);
+  gauge("braid_parked_fetches", "Fetch requests that wait for bytes", stats->parked_fetches);
+  counter("braid_entries_applied_total", "Entries applied since start, recovery included", stats->entries_applied);
+  counter("braid_requests_applied_total", "Produce requests applied since start", stats->units_applied);
+  counter("braid_bytes_appended_total", "Bytes of record batches appended", stats->bytes_appended);
+  auto& slices = families_.emplace_back(counter_family("braid_slices_total", "Slices of produce requests by outcome"));
+  add_value(slices, number(stats->slices_appended), {{"braid", "0"}, {"outcome", "appended"}});
+  add_value(slices, number(stats->slices_duplicate), {{"braid", "0"}, {"outcome", "duplicate"}});
+  add_value(slices, number(stats->slices_refused), {{"braid", "0"}, {"outcome", "refused"}});
+}
+
+void broker_metrics::add_wal() {
+  auto groups = counter_family("wal_writes_total", "Group writes by log");
+  auto bytes = counter_family("wal_written_bytes_total", "Bytes written by log");
+  auto syncs = counter_family("wal_syncs_total", "fdatasync calls by log");
+  auto last = gauge_family("wal_last_sync_seconds", "Duration of the latest fdatasync by log");
+  auto files = gauge_family("wal_files", "Files by log");
+  auto size = gauge_family("wal_bytes", "Size on disk by log; grows until checkpoints are there to trim it");
+  const auto add = [&](const char* name, io::executor& owner, auto read) {
+    const auto stats = copied(owner, read);
+    if (!stats) return;
+    const admin::metric_labels labels{{"log", name}};
+    add_value(groups, number(stats->groups_written), labels);
+    add_value(bytes, number(stats->bytes_written), labels);
+    add_value(syncs, number(stats->syncs), labels);
+    add_value(last, number(stats->last_sync_nanos) * 1e-9, labels);
+    add_value(files, number(stats->file_count), labels);
+    add_value(size, number(stats->file_bytes), labels);
+  };
+  add("braid", process_.shards_.at(0), [this] { return process_.broker_->wal().statistics(); });
+  add("metadata", process_.metadata_shard_, [this] { return process_.broker_->metadata_wal().statistics(); });
+  for (auto* family : {&groups, &bytes, &syncs, &last, &files, &size}) families_.push_back(std::move(*family));
+}
+
+void broker_metrics::add_metadata() {
+  const metadata::image_ptr image = process_.broker_->image();
+  std::int64_t partitions = 0;
+  for (const auto& [name, topic] : image->topics()) partitions += topic->partitions;
+  add_value(families_.emplace_back(gauge_family("metadata_index", "Entry of the metadata log that is applied")),
+            number(image->index()));
+  add_value(families_.emplace_back(gauge_family("topics", "Topics")), number(image->topics().size()));
+  add_value(families_.emplace_back(gauge_family("partitions", "Partitions of all topics")),
+            static_cast<double>(partitions));
+}
+
+}  // namespace braidmq::app

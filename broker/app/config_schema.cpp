@@ -1,0 +1,161 @@
+#include "app/config_schema.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <numeric>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace braidmq::app {
+namespace {
+
+constexpr std::int64_t mib = 1024 * 1024;
+constexpr std::int64_t gib = 1024 * mib;
+constexpr std::int64_t int32_max = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t int64_max = std::numeric_limits<std::int64_t>::max();
+
+// clang-format off
+const std::array<key_spec, 27> keys = {{
+    {.name = "broker.id", .member = &config::broker_id, .default_value = "0", .min = 0, .max = int32_max,
+     .words = "Number of this broker, unique in the cluster and the same for ever"},
+    {.name = "cluster.id", .member = &config::cluster_id, .default_value = "",
+     .words = "Id of the cluster to belong to; empty: that of the data folder, or a new one"},
+    {.name = "data.dir", .member = &config::data_dir, .default_value = "",
+     .words = "Folder of segments, checkpoints and metadata; must be given"},
+    {.name = "wal.dir", .member = &config::wal_dir, .default_value = "",
+     .words = "Folder of the write-ahead log; may be another volume; empty: data.dir/wal"},
+    {.name = "listeners", .member = &config::listeners_text, .default_value = "PLAINTEXT://127.0.0.1:9092",
+     .words = "Where Kafka clients connect: NAME://host:port, by commas or as a list; port 0 takes a free one"},
+    {.name = "advertised.listeners", .member = &config::advertised_listeners_text, .default_value = "",
+     .words = "How clients reach the listeners; empty: by the addresses in listeners"},
+    {.name = "admin.listener", .member = &config::admin_listener_text, .default_value = "127.0.0.1:9644",
+     .words = "Where health and metrics are served by HTTP"},
+    {.name = "num.partitions", .member = &config::num_partitions, .default_value = "1", .min = 1, .max = 100'000,
+     .words = "Partitions of a topic that is created without a number"},
+    {.name = "auto.create.topics.enable", .member = &config::auto_create_topics, .default_value = "true",
+     .words = "Create a topic when a client asks for it"},
+    {.name = "message.max.bytes", .member = &config::message_max_bytes, .default_value = "1048588", .unit = "bytes",
+     .min = 1, .max = gib, .words = "Largest record batch"},
+    {.name = "socket.request.max.bytes", .member = &config::socket_request_max_bytes, .default_value = "104857600",
+     .unit = "bytes", .min = 1024, .max = gib, .words = "Largest request"},
+    {.name = "fetch.max.bytes", .member = &config::fetch_max_bytes, .default_value = "57671680", .unit = "bytes",
+     .min = 1024, .max = gib, .words = "Most bytes of records in one fetch answer"},
+    {.name = "connections.max.idle.ms", .member = &config::connections_max_idle_ms, .default_value = "600000",
+     .unit = "ms", .min = 1000, .max = int64_max / 1'000'000, .words = "A connection without a byte for so long is closed"},
+    {.name = "max.connections", .member = &config::max_connections, .default_value = "2147483647", .min = 1,
+     .max = int32_max, .words = "Most connections of a listener"},
+    {.name = "max.connections.per.ip", .member = &config::max_connections_per_ip, .default_value = "2147483647",
+     .min = 1, .max = int32_max, .words = "Most connections of a listener from one address"},
+    {.name = "log.segment.bytes", .member = &config::log_segment_bytes, .default_value = "1073741824", .unit = "bytes",
+     .min = mib, .max = int32_max, .words = "Size of a segment file"},
+    {.name = "log.index.interval.bytes", .member = &config::log_index_interval_bytes, .default_value = "4096",
+     .unit = "bytes", .min = 0, .max = int32_max, .words = "Bytes of records between two entries of a segment's index"},
+    {.name = "log.message.timestamp.type", .member = &config::log_message_timestamp_type,
+     .default_value = "CreateTime", .choices = "CreateTime|LogAppendTime",
+     .words = "Whether a record keeps its producer's time or gets the broker's"},
+    {.name = "log.message.timestamp.before.max.ms", .member = &config::log_message_timestamp_before_max_ms,
+     .default_value = "9223372036854775807", .unit = "ms", .min = 0, .max = int64_max,
+     .words = "How much older than the broker's time a record may be"},
+    {.name = "log.message.timestamp.after.max.ms", .member = &config::log_message_timestamp_after_max_ms,
+     .default_value = "3600000", .unit = "ms", .min = 0, .max = int64_max,
+     .words = "How far ahead of the broker's time a record may be"},
+    {.name = "wal.file.bytes", .member = &config::wal_file_bytes, .default_value = "67108864", .unit = "bytes",
+     .min = 64 * 1024, .max = 16 * gib, .words = "Size at which the next file of the write-ahead log is begun"},
+    {.name = "braid.linger.ms", .member = &config::linger_ms, .default_value = "0", .unit = "ms", .min = 0, .max = 1000,
+     .words = "Wait for more requests before an entry is made; 0: never while the braid is idle"},
+    {.name = "braid.entry.max.bytes", .member = &config::entry_max_bytes, .default_value = "104857600", .unit = "bytes",
+     .min = 1024, .max = gib, .words = "Largest entry of the log, and so the largest atomic write"},
+    {.name = "braid.write.behind.max.bytes", .member = &config::write_behind_max_bytes, .default_value = "134217728",
+     .unit = "bytes", .min = mib, .max = 64 * gib, .words = "Applied bytes that wait for the disk; beyond it apply waits"},
+    {.name = "braid.shards", .member = &config::shards, .default_value = "0", .min = 0, .max = 1024,
+     .words = "Event loops; 0: as many as the CPU quota has whole CPUs"},
+    {.name = "log.level", .member = &config::log_level, .default_value = "info",
+     .choices = "trace|debug|info|warn|error|off", .words = "The least important lines that are logged"},
+    {.name = "log.format", .member = &config::log_format, .default_value = "text", .choices = "text|json",
+     .words = "Form of the log lines"},
+}};
+// clang-format on
+
+std::size_t edits_between(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const auto replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = std::exchange(row[j], std::min({replaced, row[j] + 1, row[j - 1] + 1}));
+    }
+  }
+  return row[b.size()];
+}
+
+std::optional<std::int64_t> parse_number(std::string_view text) {
+  const auto digits = text.starts_with('-') ? text.substr(1) : text;
+  if (digits.size() > 1 && digits[0] == '0') return std::nullopt;  // YAML readers disagree: octal or not
+  std::int64_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+bool is_choice(std::string_view choices, std::string_view value) {
+  while (true) {
+    const auto bar = choices.find('|');
+    if (choices.substr(0, bar) == value) return true;
+    if (bar == std::string_view::npos) return false;
+    choices.remove_prefix(bar + 1);
+  }
+}
+
+std::optional<std::string> set_number(config& target, const key_spec& key, const std::string& value) {
+  const auto number = parse_number(value);
+  if (!number || *number < key.min || *number > key.max) {
+    return fmt::format("must be a whole number from {} to {}{}", key.min, key.max,
+                       key.unit.empty() ? std::string() : fmt::format(" ({})", key.unit));
+  }
+  target.*std::get<std::int64_t config::*>(key.member) = *number;
+  return std::nullopt;
+}
+
+std::optional<std::string> set_bool(config& target, const key_spec& key, const std::string& value) {
+  if (value != "true" && value != "false") return "must be true or false";
+  target.*std::get<bool config::*>(key.member) = value == "true";
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::span<const key_spec> key_table() {
+  return keys;
+}
+
+const key_spec* find_key(std::string_view name) {
+  const auto table = key_table();
+  const auto found = std::ranges::find(table, name, &key_spec::name);
+  return found == table.end() ? nullptr : &*found;
+}
+
+std::optional<std::string_view> nearest_key(std::string_view name) {
+  constexpr std::size_t longest = 200;  // a key of megabytes is no typing error
+  if (name.size() > longest) return std::nullopt;
+  const auto table = key_table();
+  const auto nearest =
+      std::ranges::min_element(table, {}, [name](const key_spec& key) { return edits_between(name, key.name); });
+  if (edits_between(name, nearest->name) > std::max<std::size_t>(2, name.size() / 3)) return std::nullopt;
+  return nearest->name;
+}
+
+std::optional<std::string> set_value(config& target, const key_spec& key, const std::string& value) {
+  if (std::holds_alternative<std::int64_t config::*>(key.member)) return set_number(target, key, value);
+  if (std::holds_alternative<bool config::*>(key.member)) return set_bool(target, key, value);
+  if (!key.choices.empty() && !is_choice(key.choices, value)) return fmt::format("must be one of {}", key.choices);
+  target.*std::get<std::string config::*>(key.member) = value;
+  return std::nullopt;
+}
+
+}  // namespace braidmq::app

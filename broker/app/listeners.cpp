@@ -1,0 +1,82 @@
+#include "app/listeners.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/config_errc.hpp"
+
+namespace braidmq::app {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+result<listener> parse_listener(std::string_view text) {
+  const auto refuse = [text](std::string_view why) {
+    return fail(config_errc::bad_value, fmt::format("listener \"{}\": {}", text, why));
+  };
+  const auto separator = text.find("://");
+  if (separator == std::string_view::npos) return refuse("needs the form NAME://host:port");
+  const auto name = text.substr(0, separator);
+  const bool valid = !name.empty() && std::ranges::all_of(name, [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+  });
+  if (!valid) return refuse("the name is of capital letters, digits, '_', '.' and '-'");
+  if (name == "SSL" || name.starts_with("SASL_")) return refuse("TLS and SASL are not built yet; use PLAINTEXT");
+  auto address = net::parse_endpoint(text.substr(separator + 3));
+  if (!address) return tl::unexpected(with_context(address.error(), fmt::format("listener {}", name)));
+  return listener{.name = std::string(name), .address = *address};
+}
+
+bool is_everywhere(const std::string& host) {
+  return host.empty() || host == "0.0.0.0" || host == "::";
+}
+
+}  // namespace
+
+result<std::vector<listener>> parse_listeners(std::string_view text) {
+  std::vector<listener> all;
+  while (!text.empty()) {
+    const auto comma = text.find(',');
+    BRAID_TRY(one, parse_listener(trimmed(text.substr(0, comma))));
+    for (const auto& other : all) {
+      if (other.name == one.name)
+        return fail(config_errc::bad_value, fmt::format("listener {} occurs twice", one.name));
+      if (one.address.port != 0 && other.address == one.address) {
+        return fail(config_errc::bad_value, fmt::format("listeners {} and {} have the same address {}", other.name,
+                                                        one.name, one.address.to_string()));
+      }
+    }
+    all.push_back(std::move(one));
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+  }
+  return all;
+}
+
+result<std::vector<listener>> advertise(const std::vector<listener>& listeners,
+                                        const std::vector<listener>& advertised) {
+  for (const auto& one : advertised) {
+    if (std::ranges::none_of(listeners, [&](const listener& other) { return other.name == one.name; })) {
+      return fail(config_errc::bad_value, fmt::format("advertised.listeners: {} is not in listeners", one.name));
+    }
+  }
+  std::vector<listener> all;
+  for (const auto& one : listeners) {
+    const auto found = std::ranges::find(advertised, one.name, &listener::name);
+    const auto& shown = found == advertised.end() ? one : *found;
+    if (is_everywhere(shown.address.host)) {
+      return fail(config_errc::bad_value,
+                  fmt::format("advertised.listeners: clients cannot connect to {}://{}; say by which name they reach "
+                              "this broker, as in advertised.listeners: {}://broker.example:9092",
+                              shown.name, shown.address.to_string(), shown.name));
+    }
+    all.push_back(shown);
+  }
+  return all;
+}
+
+}  // namespace braidmq::app

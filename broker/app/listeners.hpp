@@ -1,0 +1,27 @@
+// "PLAINTEXT://127.0.0.1:9092,INTERNAL://:9094": names and addresses, as in Kafka's listeners and advertised.listeners.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "net/endpoint.hpp"
+
+namespace braidmq::app {
+
+struct listener {
+  std::string name;
+  net::endpoint address;
+
+  friend bool operator==(const listener&, const listener&) = default;
+};
+
+// Names and ports (but 0) may occur once.
+result<std::vector<listener>> parse_listeners(std::string_view text);
+
+// What clients are told: `advertised` where given, else where we listen. An error when a name is not a listener's, or
+// when the address would be "all addresses", to which nobody can connect.
+result<std::vector<listener>> advertise(const std::vector<listener>& listeners,
+                                        const std::vector<listener>& advertised);
+
+}  // namespace braidmq::app

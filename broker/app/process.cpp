@@ -1,0 +1,205 @@
+#include "app/process.hpp"
+
+#include <cstdlib>
+#include <future>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "app/broker_metrics.hpp"
+#include "asio/io_context.hpp"
+#include "runtime/resources.hpp"
+
+namespace braidmq::app {
+namespace {
+
+constexpr unsigned metadata_shard_index = 1000;  // in thread names, apart from the data shards
+constexpr auto drain_deadline = std::chrono::seconds(5);
+constexpr auto stop_deadline = std::chrono::seconds(10);
+
+// A disk that failed: nothing may be acknowledged any more, and a clean end would only try to write again.
+[[noreturn]] void end_at_once(const error& why) {
+  spdlog::critical("{}; the broker ends, and what it has acknowledged is on disk", why.to_string());
+  spdlog::default_logger()->flush();
+  std::_Exit(EXIT_FAILURE);
+}
+
+server::broker_options options_of(const config& config, std::optional<uuid> cluster_id) {
+  server::broker_options options;
+  options.id = model::broker_id(static_cast<std::int32_t>(config.broker_id));
+  options.data_dir = config.data_dir;
+  options.wal_dir = config.wal_dir;
+  options.cluster_id = cluster_id;
+  options.wal_file_bytes = static_cast<std::uint64_t>(config.wal_file_bytes);
+  options.log.segment_bytes = static_cast<std::uint64_t>(config.log_segment_bytes);
+  options.log.index_interval_bytes = static_cast<std::uint32_t>(config.log_index_interval_bytes);
+  options.aggregator.entry_max_bytes = static_cast<std::size_t>(config.entry_max_bytes);
+  options.write_behind_max_bytes = static_cast<std::size_t>(config.write_behind_max_bytes);
+  options.linger = std::chrono::milliseconds(config.linger_ms);
+  options.default_partitions = static_cast<std::int32_t>(config.num_partitions);
+  options.auto_create_topics = config.auto_create_topics;
+  options.max_message_bytes = static_cast<std::int32_t>(config.message_max_bytes);
+  options.timestamp_before_max_ms = config.log_message_timestamp_before_max_ms;
+  options.timestamp_after_max_ms = config.log_message_timestamp_after_max_ms;
+  options.log_append_time = config.log_message_timestamp_type == "LogAppendTime";
+  options.fetch_max_bytes = static_cast<std::size_t>(config.fetch_max_bytes);
+  return options;
+}
+
+}  // namespace
+
+process::process(const config& config)
+    : config_(config),
+      shards_(runtime::shard_count(runtime::read_resources(), static_cast<unsigned>(config.shards))),
+      metadata_shard_(metadata_shard_index) {}
+
+process::~process() {
+  stop();
+}
+
+result<std::unique_ptr<process>> process::start(const config& config) {
+  std::unique_ptr<process> made(new process(config));
+  BRAID_TRY_VOID(made->open_listeners());
+  BRAID_TRY_VOID(made->open_admin());
+  BRAID_TRY_VOID(made->open_broker());
+  made->make_shard_parts();
+  made->metadata_shard_.start();
+  made->shards_.start();
+  made->broker_->start();
+  made->serving_ = true;
+  return made;
+}
+
+status process::open_listeners() {
+  for (std::size_t i = 0; i < config_.listeners.size(); ++i) {
+    limiters_.push_back(std::make_shared<net::connection_limiter>(
+        static_cast<std::size_t>(config_.max_connections), static_cast<std::size_t>(config_.max_connections_per_ip)));
+    auto connected = [this, i](runtime::shard& on, std::unique_ptr<io::stream> stream) {
+      parts_[on.index()].connections[i]->add(std::move(stream));
+    };
+    auto opened = net::tcp_listener::open(config_.listeners[i].address, shards_, connected);
+    if (!opened) {
+      return tl::unexpected(with_context(std::move(opened).error(), "listener " + config_.listeners[i].name));
+    }
+    listeners_.push_back(std::move(*opened));
+  }
+  return {};
+}
+
+status process::open_admin() {
+  admin::http_options options;
+  options.listen = config_.admin_listener;
+  options.not_ready = [this] { return readiness(); };
+  options.metrics.emplace_back([this] { return broker_metrics(*this).collect(); });
+  auto started = admin::http_server::start(std::move(options));
+  if (!started) return tl::unexpected(with_context(std::move(started).error(), "admin.listener"));
+  admin_ = std::move(*started);
+  return {};
+}
+
+status process::open_broker() {
+  std::optional<uuid> cluster_id;
+  if (!config_.cluster_id.empty()) {
+    cluster_id = uuid::parse(config_.cluster_id);
+    if (!cluster_id) {
+      return fail(
+          std::make_error_code(std::errc::invalid_argument),
+          fmt::format("cluster.id '{}' is not an id: 22 characters of A-Z, a-z, 0-9, '-', '_'", config_.cluster_id));
+    }
+  }
+  server::broker_environment environment{
+      io::posix_file_system(), io::system_clock(), io::system_random(), metadata_shard_, metadata_shard_,
+      metadata_disk_,          shards_.at(0),      shards_.at(0),       wal_disk_,       segment_disk_};
+  auto opened =
+      server::broker::open(options_of(config_, cluster_id), environment, [](const error& why) { end_at_once(why); });
+  if (!opened) return tl::unexpected(std::move(opened).error());
+  broker_ = std::move(*opened);
+
+  std::vector<server::endpoint> advertised;
+  for (std::size_t i = 0; i < config_.listeners.size(); ++i) {
+    const listener& shown = config_.advertised_listeners[i];
+    advertised.push_back({config_.listeners[i].name, shown.address.host,
+                          shown.address.port != 0 ? shown.address.port : listeners_[i]->port()});
+  }
+  broker_->set_advertised(std::move(advertised));
+  return {};
+}
+
+void process::make_shard_parts() {
+  net::connection_limits limits;
+  limits.max_frame_bytes = static_cast<std::size_t>(config_.socket_request_max_bytes);
+  limits.idle_timeout = std::chrono::milliseconds(config_.connections_max_idle_ms);
+  for (std::size_t i = 0; i < shards_.size(); ++i) {
+    runtime::shard& shard = shards_.at(i);
+    shard_part& part = parts_.emplace_back();
+    part.environment = std::make_unique<server::shard_environment>(
+        server::shard_environment{shard.context().get_executor(), shard, shard});
+    part.dispatcher = std::make_unique<server::dispatcher>(*broker_, *part.environment);
+    for (std::size_t l = 0; l < listeners_.size(); ++l) {
+      const auto ended = [](const net::connection_info& info, net::close_cause cause, const std::string& reason) {
+        const bool ordinary = cause == net::close_cause::peer_closed || cause == net::close_cause::idle ||
+                              cause == net::close_cause::stopped;
+        spdlog::log(ordinary ? spdlog::level::debug : spdlog::level::info, "connection {} from {} ended: {}: {}",
+                    info.id, info.remote, net::to_string(cause), reason);
+      };
+      part.connections.push_back(std::make_unique<net::connection_set>(
+          net::connection_context{shard, shard, shard.clock()}, config_.listeners[l].name, limits, *part.dispatcher,
+          limiters_[l], ended));
+    }
+  }
+}
+
+std::vector<std::string> process::readiness() const {
+  if (!serving_) return {"the broker is starting"};
+  return broker_->readiness();
+}
+
+std::string process::kafka_address() const {
+  const std::string& host = config_.listeners.front().address.host;
+  return net::endpoint{host.empty() ? "0.0.0.0" : host, listeners_.front()->port()}.to_string();
+}
+
+std::string process::admin_address() const {
+  const std::string& host = config_.admin_listener.host;
+  return net::endpoint{host.empty() ? "0.0.0.0" : host, admin_->port()}.to_string();
+}
+
+void process::stop() {
+  if (std::exchange(stopped_, true)) return;
+  for (auto& listener : listeners_) listener->stop();
+  if (serving_) {
+    drain_connections();
+    std::promise<void> stopped;
+    broker_->stop([&stopped] { stopped.set_value(); });
+    if (stopped.get_future().wait_for(stop_deadline) != std::future_status::ready) {
+      end_at_once({std::make_error_code(std::errc::timed_out), "the broker did not stop in time"});
+    }
+  }
+  serving_ = false;
+  if (admin_) admin_->stop();
+  listeners_.clear();
+  shards_.stop();
+  metadata_shard_.stop();
+  // What the disks still have to do is done before the objects go that it would tell.
+  wal_disk_.stop();
+  metadata_disk_.stop();
+  segment_disk_.stop();
+  parts_.clear();
+  broker_.reset();
+}
+
+// Requests that are here get their answers; fetches that wait get what there is.
+void process::drain_connections() {
+  shards_.at(0).post([this] { broker_->braid().stop_waiting(); });
+  std::vector<std::future<void>> drained;
+  for (std::size_t i = 0; i < shards_.size(); ++i) {
+    for (auto& set : parts_[i].connections) {
+      auto done = std::make_shared<std::promise<void>>();
+      drained.push_back(done->get_future());
+      shards_.at(i).post([&set, done] { set->drain(drain_deadline, [done] { done->set_value(); }); });
+    }
+  }
+  for (auto& one : drained) one.wait_for(drain_deadline + std::chrono::seconds(1));
+}
+
+}  // namespace braidmq::app

@@ -1,0 +1,71 @@
+// The broker as a process: threads, sockets and signals around server::broker. Everything is bound and checked before
+// the data folder is touched, so that a start that fails changes nothing on disk.
+//
+// Threads: one shard per core (the first one carries the braid), one for the metadata quorum, one per disk duty; the
+// main thread waits for signals.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "admin/http_server.hpp"
+#include "app/config.hpp"
+#include "base/result.hpp"
+#include "io/thread_executor.hpp"
+#include "net/connection_set.hpp"
+#include "net/tcp_listener.hpp"
+#include "runtime/shard_set.hpp"
+#include "server/broker.hpp"
+#include "server/dispatcher.hpp"
+
+namespace braidmq::app {
+
+class process {
+ public:
+  // Binds ports, opens folders and logs, starts all threads. Recovery goes on behind it.
+  static result<std::unique_ptr<process>> start(const config& config);
+  ~process();
+
+  std::vector<std::string> readiness() const;
+  // "127.0.0.1:9092" of the first listener, and of the admin port.
+  std::string kafka_address() const;
+  std::string admin_address() const;
+
+  // Takes no new work, answers what is under way, ends all threads. Bounded by a few seconds.
+  void stop();
+
+ private:
+  friend class broker_metrics;
+
+  // What lives on one shard.
+  struct shard_part {
+    std::unique_ptr<server::shard_environment> environment;
+    std::unique_ptr<server::dispatcher> dispatcher;
+    std::vector<std::unique_ptr<net::connection_set>> connections;  // by listener
+  };
+
+  explicit process(const config& config);
+
+  status open_listeners();
+  status open_admin();
+  status open_broker();
+  void make_shard_parts();
+  void drain_connections();
+
+  config config_;
+  runtime::shard_set shards_;
+  runtime::shard metadata_shard_;
+  io::thread_executor metadata_disk_{"metadata-wal"};
+  io::thread_executor wal_disk_{"braid-wal"};
+  io::thread_executor segment_disk_{"segments"};
+  std::vector<std::shared_ptr<net::connection_limiter>> limiters_;  // by listener
+  std::vector<shard_part> parts_;                                   // by shard
+  std::unique_ptr<server::broker> broker_;
+  std::vector<std::unique_ptr<net::tcp_listener>> listeners_;
+  std::unique_ptr<admin::http_server> admin_;
+  std::atomic<bool> serving_{false};  // broker_ is there and shards run: admin threads may look
+  bool stopped_ = false;
+};
+
+}  // namespace braidmq::app

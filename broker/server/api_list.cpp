@@ -1,0 +1,56 @@
+#include "server/api_list.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "server/handlers/handlers.hpp"
+
+namespace braidmq::server {
+namespace {
+
+// Decodes the request, runs the typed handler, encodes its response.
+template <class Request, class Response, runtime::task<result<std::optional<Response>>> (*Handle)(request_ptr, Request)>
+runtime::task<body_answer> typed(request_ptr context, bytes body) {
+  const std::int16_t version = context->version;
+  auto request = Request::decode(std::move(body), version);
+  if (!request) co_return tl::unexpected(std::move(request).error());
+  auto response = co_await Handle(context, std::move(*request));
+  if (!response) co_return tl::unexpected(std::move(response).error());
+  if (!*response) co_return std::optional<bytes>();
+  byte_buffer buffer;
+  const status written = (*response)->encode(buffer, version);
+  if (!written) co_return tl::unexpected(written.error());
+  co_return std::optional<bytes>(buffer.freeze());
+}
+
+template <class Request, class Response, runtime::task<result<std::optional<Response>>> (*Handle)(request_ptr, Request)>
+constexpr served_api serve(std::int16_t min_advertised, std::int16_t min_served, std::int16_t max_served) {
+  return {Request::api_key, min_advertised, min_served, max_served, &typed<Request, Response, Handle>};
+}
+
+using namespace protocol;  // NOLINT(google-build-using-namespace): the table reads as one
+
+constexpr std::array list{
+    // librdkafka compresses with gzip, snappy and lz4 only for a broker that speaks Produce 0 (KAFKA-18659).
+    serve<produce_request, produce_response, handlers::produce>(0, 3, 13),
+    serve<fetch_request, fetch_response, handlers::fetch>(4, 4, 18),
+    serve<list_offsets_request, list_offsets_response, handlers::list_offsets>(1, 1, 7),
+    serve<metadata_request, metadata_response, handlers::metadata>(0, 0, 13),
+    serve<api_versions_request, api_versions_response, handlers::api_versions>(0, 0, 5),
+    serve<create_topics_request, create_topics_response, handlers::create_topics>(2, 2, 7),
+    serve<init_producer_id_request, init_producer_id_response, handlers::init_producer_id>(0, 0, 5),
+};
+static_assert(std::ranges::is_sorted(list, {}, &served_api::key));
+
+}  // namespace
+
+std::span<const served_api> api_list() {
+  return list;
+}
+
+const served_api* find_served(std::int16_t key) {
+  const auto found = std::ranges::lower_bound(list, key, {}, &served_api::key);
+  return found == list.end() || found->key != key ? nullptr : &*found;
+}
+
+}  // namespace braidmq::server

@@ -1,0 +1,146 @@
+#include "server/broker.hpp"
+
+#include <utility>
+
+namespace braidmq::server {
+namespace {
+
+constexpr raft::group_id metadata_group{0};
+constexpr raft::group_id braid_group{1};
+
+raft::config single_voter(model::broker_id broker, const uuid& incarnation, std::uint64_t seed) {
+  raft::config config;
+  config.self = {broker.value(), incarnation};
+  config.voters = {config.self};
+  config.seed = seed;
+  return config;
+}
+
+}  // namespace
+
+result<std::unique_ptr<broker>> broker::open(broker_options options, broker_environment environment,
+                                             unique_function<void(error)> on_fatal) {
+  BRAID_TRY(folders, storage::data_folders::open(environment.fs, environment.random,
+                                                 {options.data_dir, options.wal_dir, options.id}));
+  std::unique_ptr<broker> made(new broker(std::move(options), environment, std::move(on_fatal), std::move(folders)));
+  BRAID_TRY_VOID(made->open_planes());
+  return made;
+}
+
+broker::broker(broker_options options, broker_environment environment, unique_function<void(error)> on_fatal,
+               storage::data_folders folders)
+    : options_(std::move(options)),
+      environment_(environment),
+      on_fatal_(std::move(on_fatal)),
+      folders_(std::move(folders)) {}
+
+status broker::open_planes() {
+  const std::string metadata_folder = options_.wal_dir + "/metadata";
+  const std::string braid_folder = options_.wal_dir + "/braid";
+  const std::string partitions_folder = options_.data_dir + "/partitions";
+  for (const std::string& folder : {metadata_folder, braid_folder, partitions_folder}) {
+    BRAID_TRY_VOID(environment_.fs.make_directories(folder));
+  }
+  wal::options wal_options;
+  wal_options.file_bytes = options_.wal_file_bytes;
+  wal_options.folder = metadata_folder;
+  BRAID_TRY(metadata_wal, wal::log::open(environment_.fs, environment_.metadata_disk, environment_.metadata,
+                                         environment_.random, environment_.clock, wal_options));
+  metadata_wal_ = std::move(metadata_wal);
+  wal_options.folder = braid_folder;
+  BRAID_TRY(braid_wal, wal::log::open(environment_.fs, environment_.wal_disk, environment_.braid, environment_.random,
+                                      environment_.clock, wal_options));
+  wal_ = environment_.wrap_wal ? environment_.wrap_wal(std::move(braid_wal)) : std::move(braid_wal);
+
+  metadata::controller_options control;
+  control.group.id = metadata_group;
+  control.group.raft = single_voter(options_.id, incarnation(), environment_.random.next_u64());
+  control.broker = options_.id;
+  control.incarnation = incarnation();
+  control.cluster_id = options_.cluster_id ? *options_.cluster_id : environment_.random.next_uuid();
+  control.default_partitions = options_.default_partitions;
+  BRAID_TRY(controller, metadata::controller::create(std::move(control), *metadata_wal_, environment_.metadata,
+                                                     environment_.metadata_timers, environment_.random,
+                                                     [this](error why) { fatal(std::move(why)); }));
+  controller_ = std::move(controller);
+  producer_ids_ = std::make_unique<producer_ids>(*controller_, environment_.metadata);
+
+  braid::replica_options data;
+  data.group.id = braid_group;
+  data.group.raft = single_voter(options_.id, incarnation(), environment_.random.next_u64());
+  data.aggregator = options_.aggregator;
+  data.log = options_.log;
+  data.data_folder = partitions_folder;
+  data.write_behind_max_bytes = options_.write_behind_max_bytes;
+  data.linger = options_.linger;
+  // What may be in flight must fit below the group's own bound, or the pump would be refused.
+  data.group.max_unapplied_bytes = data.in_flight_bytes + 2 * data.aggregator.entry_max_bytes;
+  BRAID_TRY(replica, braid::replica::create(std::move(data),
+                                            {environment_.fs, environment_.braid, environment_.segment_disk,
+                                             environment_.braid_timers, environment_.clock, *wal_},
+                                            [this](error why) { fatal(std::move(why)); }));
+  replica_ = std::move(replica);
+  return {};
+}
+
+void broker::start() {
+  environment_.braid.post([this] {
+    replica_->on_serving([this](bool serves) { braid_serves_ = serves; });
+    replica_->start();
+  });
+  environment_.metadata.post([this] {
+    controller_->subscribe([this](const metadata::image_ptr& image) { on_image(image); });
+    controller_->start();
+  });
+}
+
+void broker::stop(unique_function<void()> stopped) {
+  environment_.braid.post([this, stopped = std::move(stopped)]() mutable {
+    replica_->stop();
+    environment_.metadata.post([this, stopped = std::move(stopped)]() mutable {
+      controller_->stop();
+      stopped();
+    });
+  });
+}
+
+// The braid hears of each topic once; what it lacks, its leader proposes.
+void broker::on_image(const metadata::image_ptr& image) {
+  if (options_.cluster_id && !image->cluster_id().is_zero() && image->cluster_id() != *options_.cluster_id) {
+    return fatal({make_error_code(storage::folder_errc::mixed),
+                  fmt::format("{} belongs to cluster {}, the configuration says {}", options_.data_dir,
+                              image->cluster_id(), *options_.cluster_id)});
+  }
+  std::vector<braid::partition_creation> creations;
+  for (const auto& [name, topic] : image->topics()) {
+    if (topic->created_index <= partitions_wanted_index_) continue;
+    for (std::int32_t p = 0; p < topic->partitions; ++p) {
+      creations.push_back({{topic->id, model::partition_index(p)}, 0, topic->created_index});
+    }
+  }
+  partitions_wanted_index_ = image->index();
+  if (creations.empty()) return;
+  environment_.braid.post([this, creations = std::move(creations)] { replica_->want(creations); });
+}
+
+std::vector<std::string> broker::readiness() const {
+  std::vector<std::string> missing;
+  if (failed_) missing.emplace_back("a disk has failed");
+  const metadata::image_ptr image = controller_->current();
+  if (image->cluster_id().is_zero()) {
+    missing.emplace_back("the metadata quorum has not founded the cluster yet");
+  } else if (!image->brokers().contains(options_.id)) {
+    missing.push_back(fmt::format("broker id {} is not registered yet", options_.id));
+  } else if (!controller_->is_ready()) {
+    missing.push_back(
+        fmt::format("broker id {} is claimed by another life: this folder was formatted anew", options_.id));
+  }
+  if (!braid_serves_) missing.emplace_back("the braid is still applying its log");
+  return missing;
+}
+
+void broker::fatal(error why) {
+  if (!failed_.exchange(true)) on_fatal_(std::move(why));
+}
+
+}  // namespace braidmq::server

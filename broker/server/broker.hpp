@@ -1,0 +1,126 @@
+// One broker without its edges: folders, write-ahead logs, metadata quorum, braid, put together from an environment.
+// The program gives it threads, disks and sockets; the simulator gives it virtual ones; the code is the same.
+//
+// Threads: open(), start() and stop() by the owner; everything else says where it belongs.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "braid/replica.hpp"
+#include "io/clock.hpp"
+#include "io/executor.hpp"
+#include "io/file_system.hpp"
+#include "io/random.hpp"
+#include "io/timers.hpp"
+#include "metadata/controller.hpp"
+#include "server/producer_ids.hpp"
+#include "storage/data_folder.hpp"
+#include "wal/log.hpp"
+
+namespace braidmq::server {
+
+// Where clients find a broker, by listener name.
+struct endpoint {
+  std::string listener;
+  std::string host;
+  std::uint16_t port = 0;
+};
+
+struct broker_options {
+  model::broker_id id{0};
+  std::string data_dir;
+  std::string wal_dir;
+  std::optional<uuid> cluster_id;  // none: a new cluster draws its own
+  std::vector<endpoint> advertised;
+
+  std::uint64_t wal_file_bytes = 64ULL << 20U;
+  storage::log_options log;
+  braid::aggregator_options aggregator;
+  std::size_t write_behind_max_bytes = 128U << 20U;
+  io::duration linger{};
+
+  std::int32_t default_partitions = 1;
+  bool auto_create_topics = true;
+  std::int32_t max_message_bytes = 1'048'588;
+  std::int64_t timestamp_before_max_ms = std::numeric_limits<std::int64_t>::max();
+  std::int64_t timestamp_after_max_ms = 3'600'000;
+  bool log_append_time = false;
+  std::size_t fetch_max_bytes = 55U << 20U;
+};
+
+// The world around a broker. Disk executors may block, the others may not.
+struct broker_environment {
+  io::file_system& fs;
+  const io::clock& clock;
+  io::random_source& random;
+  io::executor& metadata;  // control plane: a thread of its own
+  io::timer_service& metadata_timers;
+  io::executor& metadata_disk;
+  io::executor& braid;  // the shard to which the braid is pinned
+  io::timer_service& braid_timers;
+  io::executor& wal_disk;
+  io::executor& segment_disk;
+  // Around the braid's write-ahead log: how the simulator plants a bug into it. Empty otherwise.
+  std::function<std::unique_ptr<wal::log>(std::unique_ptr<wal::log>)> wrap_wal = nullptr;
+};
+
+class broker {
+ public:
+  // Blocking: opens or formats the folders and reads the write-ahead logs. `on_fatal` is told at most once, on any of
+  // the broker's executors, when a disk has failed: nothing is acknowledged from then on and the process should end.
+  static result<std::unique_ptr<broker>> open(broker_options options, broker_environment environment,
+                                              unique_function<void(error)> on_fatal);
+
+  // Recovery goes on behind this: see readiness().
+  void start();
+
+  // Refuses new work and answers what waits. `stopped` runs when both planes have stopped; the object may be destroyed
+  // once their executors have run dry.
+  void stop(unique_function<void()> stopped);
+
+  // What is missing until this broker serves; empty when it does. Any thread.
+  std::vector<std::string> readiness() const;
+
+  const broker_options& options() const { return options_; }
+  const broker_environment& environment() const { return environment_; }
+  const uuid& incarnation() const { return folders_.incarnation(); }
+
+  metadata::controller& controller() { return *controller_; }  // its header says which calls may come from where
+  metadata::image_ptr image() const { return controller_->current(); }
+  braid::replica& braid() { return *replica_; }  // on environment().braid only
+  producer_ids& producer_id_source() { return *producer_ids_; }
+  const wal::log& wal() const { return *wal_; }                    // on environment().braid only
+  const wal::log& metadata_wal() const { return *metadata_wal_; }  // on environment().metadata only
+
+  // Ports are known only when sockets are bound. Before start().
+  void set_advertised(std::vector<endpoint> advertised) { options_.advertised = std::move(advertised); }
+
+ private:
+  broker(broker_options options, broker_environment environment, unique_function<void(error)> on_fatal,
+         storage::data_folders folders);
+
+  status open_planes();
+  void on_image(const metadata::image_ptr& image);
+  void fatal(error why);
+
+  broker_options options_;
+  broker_environment environment_;
+  unique_function<void(error)> on_fatal_;
+  std::atomic<bool> failed_{false};
+  std::atomic<bool> braid_serves_{false};
+  storage::data_folders folders_;
+
+  std::unique_ptr<wal::log> metadata_wal_;
+  std::unique_ptr<wal::log> wal_;
+  std::unique_ptr<metadata::controller> controller_;
+  std::unique_ptr<braid::replica> replica_;
+  std::unique_ptr<producer_ids> producer_ids_;
+  std::uint64_t partitions_wanted_index_ = 0;  // metadata executor: topics up to here have been passed to the braid
+};
+
+}  // namespace braidmq::server

@@ -1,0 +1,107 @@
+#include "server/dispatcher.hpp"
+
+#include <utility>
+
+#include "protocol/api_table.hpp"
+#include "protocol/generated/api_versions.hpp"
+#include "protocol/generated/headers.hpp"
+#include "protocol/wire_reader.hpp"
+#include "server/handlers/api_versions_body.hpp"
+
+namespace braidmq::server {
+namespace {
+
+constexpr std::size_t fixed_header_bytes = 8;  // key, version, correlation id
+
+bytes response_header(std::int32_t correlation_id, std::int16_t version) {
+  protocol::response_header header;
+  header.correlation_id = correlation_id;
+  byte_buffer buffer;
+  const status written = header.encode(buffer, version);
+  BRAID_CHECK(written.has_value());
+  return buffer.freeze();
+}
+
+net::answer with_header(std::int32_t correlation_id, std::int16_t version, bytes body) {
+  std::vector<bytes> parts;
+  parts.push_back(response_header(correlation_id, version));
+  parts.push_back(std::move(body));
+  return parts;
+}
+
+std::string who(const net::connection_info& connection) {
+  return fmt::format("client '{}' at {}", connection.client_id, connection.remote);
+}
+
+}  // namespace
+
+dispatcher::dispatcher(broker& target, shard_environment environment)
+    : broker_(target), environment_(environment), counters_(api_list().size()) {}
+
+void dispatcher::handle(const std::shared_ptr<net::connection_info>& connection, bytes frame,
+                        unique_function<void()> accepted, responder respond) {
+  const auto refuse = [this, &respond](protocol::errc code, std::string why) {
+    ++refused_frames_;
+    respond(fail(code, std::move(why)));
+  };
+  if (frame.size() < fixed_header_bytes) return refuse(protocol::errc::truncated, "frame without a request header");
+  const auto key = load_be<std::int16_t>(frame.data());
+  const auto version = load_be<std::int16_t>(frame.data() + 2);
+  const auto correlation_id = load_be<std::int32_t>(frame.data() + 4);
+  const served_api* api = find_served(key);
+  const protocol::api_description* description = protocol::find_api(key);
+  if (api == nullptr || description == nullptr) {
+    return refuse(protocol::errc::unsupported_version,
+                  fmt::format("API {} is not served by this version ({})", key, who(*connection)));
+  }
+  if (version < api->min_served || version > api->max_served) {
+    if (key == protocol::api_versions_request::api_key) {
+      ++refused_frames_;
+      respond(with_header(correlation_id, 0, handlers::unsupported_api_versions_body()));
+      return;
+    }
+    return refuse(protocol::errc::unsupported_version,
+                  fmt::format("{} version {} is not served, {} to {} are ({})", description->name, version,
+                              api->min_served, api->max_served, who(*connection)));
+  }
+
+  const std::int16_t request_header_version = description->request_header_version(version);
+  protocol::wire_reader reader(frame, request_header_version >= protocol::request_header::first_flexible_version);
+  protocol::request_header header;
+  protocol::read(reader, header, request_header_version);
+  if (const status readable = reader.state("request header"); !readable) {
+    ++refused_frames_;
+    return respond(tl::unexpected(readable.error()));
+  }
+  connection->client_id = header.client_id.value_or("");
+
+  const auto context = std::make_shared<request_context>(request_context{
+      broker_, environment_, connection, key, version, correlation_id, connection->client_id, std::move(accepted)});
+  api_counters& counters = counters_[static_cast<std::size_t>(api - api_list().data())];
+  ++counters.requests;
+  counters.bytes_in += frame.size();
+  runtime::spawn(environment_.coroutines,
+                 run(context, api, reader.rest(), description->response_header_version(version), std::move(respond)));
+}
+
+runtime::task<void> dispatcher::run(request_ptr context, const served_api* api, bytes body, std::int16_t header_version,
+                                    responder respond) {
+  const io::clock& clock = broker_.environment().clock;
+  const io::time_point began = clock.now();
+  body_answer answer = co_await api->handle(context, std::move(body));
+  context->accept();
+  api_counters& counters = counters_[static_cast<std::size_t>(api - api_list().data())];
+  counters.latency_us.record(
+      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(clock.now() - began).count()));
+  if (!answer) {
+    ++counters.failures;
+    respond(tl::unexpected(with_context(std::move(answer).error(), who(*context->connection))));
+  } else if (!*answer) {
+    respond(net::answer());
+  } else {
+    counters.bytes_out += (*answer)->size();
+    respond(with_header(context->correlation_id, header_version, std::move(**answer)));
+  }
+}
+
+}  // namespace braidmq::server

@@ -1,0 +1,114 @@
+// Metadata, versions 0 to 13. Leader and replicas of every partition are those of its braid. A topic that is asked for
+// by name and missing is made when client and broker both allow it.
+#include <algorithm>
+
+#include "model/topic_name.hpp"
+#include "server/error_mapping.hpp"
+#include "server/handlers/handlers.hpp"
+#include "server/handlers/topic_creation.hpp"
+
+namespace braidmq::server::handlers {
+namespace {
+
+using protocol::error_code;
+using protocol::metadata_response;
+
+constexpr io::duration auto_create_timeout = std::chrono::seconds(30);
+
+const endpoint* endpoint_for(const broker_options& options, const std::string& listener) {
+  const auto found = std::ranges::find(options.advertised, listener, &endpoint::listener);
+  if (found != options.advertised.end()) return &*found;
+  return options.advertised.empty() ? nullptr : &options.advertised.front();
+}
+
+metadata_response::metadata_response_topic describe(const metadata::topic_image& topic, model::broker_id self,
+                                                    const braid::replica_stats& braid) {
+  metadata_response::metadata_response_topic described;
+  described.name = topic.name;
+  described.topic_id = topic.id;
+  described.partitions.reserve(static_cast<std::size_t>(topic.partitions));
+  for (std::int32_t p = 0; p < topic.partitions; ++p) {
+    auto& partition = described.partitions.emplace_back();
+    partition.partition_index = model::partition_index(p);
+    partition.leader_id = braid.serves ? self : model::no_broker;
+    if (!braid.serves) partition.error_code = error_code::leader_not_available;
+    partition.leader_epoch = model::leader_epoch(static_cast<std::int32_t>(braid.term.value()));
+    partition.replica_nodes = {self};
+    partition.isr_nodes = {self};
+  }
+  return described;
+}
+
+metadata_response::metadata_response_topic refused(std::optional<std::string> name, const model::topic_id& id,
+                                                   error_code code) {
+  metadata_response::metadata_response_topic topic;
+  topic.error_code = code;
+  topic.name = std::move(name);
+  topic.topic_id = id;
+  return topic;
+}
+
+// Two clients may ask for the same missing topic at once: whoever comes second takes what the first has made.
+runtime::task<result<std::shared_ptr<const metadata::topic_image>>> make_missing(request_ptr context,
+                                                                                 std::string name) {
+  metadata::new_topic topic;
+  topic.name = name;
+  auto made = co_await create_and_wait(context, std::move(topic), auto_create_timeout);
+  if (made || made.error().code != metadata::errc::topic_exists) co_return made;
+  const auto& topics = context->broker.image()->topics();
+  const auto found = topics.find(name);
+  if (found == topics.end()) co_return made;
+  co_return found->second;
+}
+
+bool asks_for_all(const protocol::metadata_request& request, std::int16_t version) {
+  return !request.topics || (version == 0 && request.topics->empty());
+}
+
+}  // namespace
+
+answer_of<protocol::metadata_response> metadata(request_ptr context, protocol::metadata_request request) {
+  context->accept();  // a read has no place in the order of writes
+  const broker_options& options = context->broker.options();
+  auto ask = [](braid::replica& braid, unique_function<void(braid::replica_stats)> done) { done(braid.statistics()); };
+  const braid::replica_stats braid = co_await on_braid<braid::replica_stats>(context, ask);
+  const metadata::image_ptr image = context->broker.image();
+
+  metadata_response response;
+  if (!image->cluster_id().is_zero()) response.cluster_id = image->cluster_id().to_string();
+  response.controller_id = options.id;
+  if (const endpoint* address = endpoint_for(options, context->connection->listener)) {
+    response.brokers.push_back({options.id, address->host, address->port, std::nullopt});
+  }
+  if (asks_for_all(request, context->version)) {
+    for (const auto& [name, topic] : image->topics()) response.topics.push_back(describe(*topic, options.id, braid));
+    co_return response;
+  }
+  for (const auto& wanted : *request.topics) {
+    const metadata::topic_image* found = wanted.name ? image->find(*wanted.name) : image->find(wanted.topic_id);
+    if (found != nullptr) {
+      response.topics.push_back(describe(*found, options.id, braid));
+      continue;
+    }
+    if (!wanted.name) {
+      response.topics.push_back(refused(std::nullopt, wanted.topic_id, error_code::unknown_topic_id));
+      continue;
+    }
+    if (!model::check_topic_name(*wanted.name)) {
+      response.topics.push_back(refused(wanted.name, {}, error_code::invalid_topic_exception));
+      continue;
+    }
+    if (!options.auto_create_topics || !request.allow_auto_topic_creation) {
+      response.topics.push_back(refused(wanted.name, {}, error_code::unknown_topic_or_partition));
+      continue;
+    }
+    const auto made = co_await make_missing(context, *wanted.name);
+    if (made)
+      response.topics.push_back(describe(**made, options.id, braid));
+    else
+      response.topics.push_back(refused(wanted.name, {}, wire_error(made.error().code)));
+  }
+  co_return response;
+}
+
+}  // namespace braidmq::server::handlers

@@ -1,0 +1,130 @@
+// CreateTopics, versions 2 to 7. Answers when the braid has applied the partitions. Replication is the braid's: -1 or
+// up to its factor; a manual assignment may only say where the partitions will be anyway.
+#include <algorithm>
+#include <set>
+
+#include "server/error_mapping.hpp"
+#include "server/handlers/handlers.hpp"
+#include "server/handlers/topic_creation.hpp"
+#include "server/topic_settings.hpp"
+
+namespace braidmq::server::handlers {
+namespace {
+
+using protocol::create_topics_request;
+using protocol::create_topics_response;
+using protocol::error_code;
+using topic_answer = create_topics_response::creatable_topic_result;
+
+constexpr std::int32_t max_timeout_ms = 5 * 60 * 1000;
+
+void refuse(topic_answer& answer, error_code code, std::string message) {
+  answer.error_code = code;
+  answer.error_message = std::move(message);
+}
+
+// What the request asks for, as the controller understands it; the answer says why when it is none.
+std::optional<metadata::new_topic> read_topic(const create_topics_request::creatable_topic& asked,
+                                              model::broker_id self, topic_answer& answer) {
+  metadata::new_topic topic;
+  topic.name = asked.name;
+  topic.partitions = asked.num_partitions;
+  topic.replication_factor = asked.replication_factor;
+  if (!asked.assignments.empty()) {
+    if (asked.num_partitions != -1 || asked.replication_factor != -1) {
+      refuse(answer, error_code::invalid_request,
+             "a manual assignment excludes num_partitions and replication_factor: both must be -1");
+      return std::nullopt;
+    }
+    std::set<std::int32_t> indexes;
+    for (const auto& one : asked.assignments) {
+      indexes.insert(one.partition_index.value());
+      if (one.broker_ids != std::vector{self}) {
+        refuse(answer, error_code::invalid_replica_assignment,
+               fmt::format("partitions live where their braid lives: on broker {}", self));
+        return std::nullopt;
+      }
+    }
+    const auto count = static_cast<std::int32_t>(asked.assignments.size());
+    if (static_cast<std::int32_t>(indexes.size()) != count || *indexes.begin() != 0 || *indexes.rbegin() != count - 1) {
+      refuse(answer, error_code::invalid_replica_assignment, "partitions are numbered from 0 without a gap");
+      return std::nullopt;
+    }
+    topic.partitions = count;
+  }
+  for (const auto& config : asked.configs) {
+    if (config.value) topic.configs.insert_or_assign(config.name, *config.value);
+  }
+  if (const status checked = check_topic_configs(topic.configs); !checked) {
+    refuse(answer, error_code::invalid_config, checked.error().message);
+    return std::nullopt;
+  }
+  return topic;
+}
+
+void describe(topic_answer& answer, const metadata::new_topic& asked, std::int32_t partitions,
+              const broker_options& options) {
+  answer.num_partitions = partitions;
+  answer.replication_factor = 1;
+  answer.configs.emplace();
+  constexpr std::int8_t set_on_topic = 1;
+  constexpr std::int8_t default_of_broker = 5;
+  for (const shown_config& config : shown_configs(asked.configs, options)) {
+    auto& shown = answer.configs->emplace_back();
+    shown.name = config.name;
+    shown.value = config.value;
+    shown.config_source = config.is_default ? default_of_broker : set_on_topic;
+  }
+}
+
+std::set<std::string> names_given_twice(const create_topics_request& request) {
+  std::set<std::string> seen;
+  std::set<std::string> twice;
+  for (const auto& topic : request.topics) {
+    if (!seen.insert(topic.name).second) twice.insert(topic.name);
+  }
+  return twice;
+}
+
+}  // namespace
+
+answer_of<protocol::create_topics_response> create_topics(request_ptr context,
+                                                          protocol::create_topics_request request) {
+  context->accept();  // slow, and nothing that follows on the connection depends on its place
+  create_topics_response response;
+  const broker_options& options = context->broker.options();
+  const auto timeout = std::chrono::milliseconds(std::clamp(request.timeout_ms, 1, max_timeout_ms));
+  const std::set<std::string> twice = names_given_twice(request);
+  std::set<std::string> answered;
+  for (const auto& asked : request.topics) {
+    if (!answered.insert(asked.name).second) continue;
+    topic_answer answer;
+    answer.name = asked.name;
+    std::optional<metadata::new_topic> topic;
+    if (twice.contains(asked.name)) {
+      refuse(answer, error_code::invalid_request, "the topic stands in the request more than once");
+    } else {
+      topic = read_topic(asked, options.id, answer);
+    }
+    if (topic && request.validate_only) {
+      const status checked = context->broker.controller().check_topic(*topic, *context->broker.image());
+      const std::int32_t partitions = topic->partitions == -1 ? options.default_partitions : topic->partitions;
+      if (checked)
+        describe(answer, *topic, partitions, options);
+      else
+        refuse(answer, wire_error(checked.error().code), checked.error().message);
+    } else if (topic) {
+      const auto made = co_await create_and_wait(context, *topic, timeout);
+      if (made) {
+        answer.topic_id = (*made)->id;
+        describe(answer, *topic, (*made)->partitions, options);
+      } else {
+        refuse(answer, wire_error(made.error().code), made.error().to_string());
+      }
+    }
+    response.topics.push_back(std::move(answer));
+  }
+  co_return response;
+}
+
+}  // namespace braidmq::server::handlers

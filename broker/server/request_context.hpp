@@ -1,0 +1,56 @@
+// What a handler knows of the request that it serves.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <asio/any_io_executor.hpp>
+
+#include "base/unique_function.hpp"
+#include "net/frame_handler.hpp"
+#include "runtime/task.hpp"
+#include "server/broker.hpp"
+
+namespace braidmq::server {
+
+// The shard on which connections and their handlers run.
+struct shard_environment {
+  asio::any_io_executor coroutines;
+  io::executor& executor;
+  io::timer_service& timers;
+};
+
+struct request_context {
+  server::broker& broker;
+  shard_environment& shard;
+  std::shared_ptr<net::connection_info> connection;
+  std::int16_t api_key = 0;
+  std::int16_t version = 0;
+  std::int32_t correlation_id = 0;
+  std::string client_id;
+  // To be called, on the shard, when this request has its place and the connection's next one may be handed over. What
+  // nobody calls counts as called when the request has been answered.
+  unique_function<void()> accepted;
+
+  void accept() {
+    if (auto call = std::exchange(accepted, nullptr)) call();
+  }
+};
+
+// Handlers are coroutines and take it by value.
+using request_ptr = std::shared_ptr<request_context>;
+
+// Runs `call(braid::replica&, unique_function<void(T)> done)` on the braid's shard and resumes the handler with what
+// `done` gets. One hop there, one back.
+template <class T, class Call>
+runtime::task<T> on_braid(request_ptr context, Call call) {
+  auto initiate = [&context, &call](unique_function<void(T)> done) {
+    broker& target = context->broker;
+    target.environment().braid.post(
+        [&target, call = std::move(call), done = std::move(done)]() mutable { call(target.braid(), std::move(done)); });
+  };
+  co_return co_await runtime::await_callback<T>(initiate);
+}
+
+}  // namespace braidmq::server

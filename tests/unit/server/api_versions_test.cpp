@@ -1,0 +1,66 @@
+#include "protocol/generated/api_versions.hpp"
+
+#include "unit/server/server_fixture.hpp"
+
+namespace braidmq::server {
+namespace {
+
+using protocol::error_code;
+using ApiVersionsTest = ServerTest;
+
+TEST_F(ApiVersionsTest, F4_AnUnknownVersionIsAnsweredInVersionZero) {
+  start();
+  byte_buffer frame;
+  frame.append_be<std::int16_t>(18);
+  frame.append_be<std::int16_t>(77);
+  frame.append_be<std::int32_t>(correlation_ = 5);
+  frame.append("whatever a later version has");
+  const auto heard = send(frame.freeze());
+  ASSERT_TRUE(heard->said && heard->said->has_value());
+  const auto response = read<protocol::api_versions_response>(**heard->said, 0);
+  ASSERT_TRUE(response);
+  EXPECT_EQ(response->error_code, error_code::unsupported_version);
+  EXPECT_EQ(response->api_keys.size(), api_list().size());
+}
+
+TEST_F(ApiVersionsTest, EveryAdvertisedVersionHasASchema) {
+  for (const served_api& api : api_list()) {
+    const protocol::api_description* known = protocol::find_api(api.key);
+    ASSERT_NE(known, nullptr);
+    EXPECT_GE(api.min_served, known->min_version) << known->name;
+    EXPECT_LE(api.max_served, known->latest_stable_version) << known->name;
+    EXPECT_LE(api.min_advertised, api.min_served) << known->name;
+  }
+}
+
+TEST_F(ApiVersionsTest, AClientOfAnotherClusterOrBrokerIsSentBackToItsBootstrap) {
+  start();
+  protocol::api_versions_request request;
+  request.client_software_name = request.client_software_version = "x1";
+  const auto code = [&] { return ask<protocol::api_versions_response>(request, 5)->error_code; };
+  EXPECT_EQ(code(), error_code::none);
+  request.cluster_id = broker_->image()->cluster_id().to_string();
+  request.node_id = model::broker_id(0);
+  EXPECT_EQ(code(), error_code::none);
+  request.node_id = model::broker_id(4);
+  EXPECT_EQ(code(), error_code::rebootstrap_required);
+  request.node_id = model::broker_id(-1);
+  request.cluster_id = "another";
+  EXPECT_EQ(code(), error_code::rebootstrap_required);
+}
+
+TEST_F(ApiVersionsTest, SoftwareNamesAreKeptWhenTheyAreNames) {
+  start();
+  protocol::api_versions_request request;
+  request.client_software_version = "1.2.3";
+  for (const char* bad : {"", "a b", "a\n", "-a", "a.", "a/b"}) {
+    request.client_software_name = bad;
+    EXPECT_EQ(ask<protocol::api_versions_response>(request, 3)->error_code, error_code::invalid_request) << bad;
+  }
+  request.client_software_name = "franz-go";
+  EXPECT_EQ(ask<protocol::api_versions_response>(request, 3)->error_code, error_code::none);
+  EXPECT_EQ(connection_->software_name, "franz-go");
+}
+
+}  // namespace
+}  // namespace braidmq::server
