@@ -1,0 +1,61 @@
+// D1 and L4: whatever was acknowledged is in the final read, at the offset that the answer named. D5: what was refused
+// for good never appears. Every record appears at most once, however often its batch was sent.
+#include <map>
+
+#include "checkers/checkers.hpp"
+
+namespace braidmq::sim {
+namespace {
+
+struct place {
+  topic_partition_id target;
+  std::int64_t offset;
+};
+
+}  // namespace
+
+void check_durability(const run_record& run, violations& found) {
+  const history& log = run.log;
+  const auto report = [&](const std::string& what) { found.push_back({"durability", what}); };
+  std::map<record_name, place> places;
+  for (const auto& [target, batches] : run.final_read) {
+    for (const seen_batch_ptr& batch : batches) {
+      std::int64_t offset = batch->base;
+      for (const seen_record& record : batch->records) {
+        const auto [at, added] = places.emplace(record.name, place{target, offset});
+        if (!added) {
+          report(fmt::format("record {}-{} stands at offset {} and again at {} of {}", record.name.batch,
+                             record.name.place, at->second.offset, offset, to_string(target, log)));
+        }
+        ++offset;
+      }
+    }
+  }
+  for (batch_number number = 0; number < log.batches().size(); ++number) {
+    const sent_batch& batch = log.batches()[number];
+    const attempt* acknowledged = batch.acknowledged();
+    std::uint32_t present = 0;
+    for (std::uint32_t i = 0; i < batch.records; ++i) {
+      const auto at = places.find({number, i});
+      if (at == places.end()) continue;
+      ++present;
+      if (at->second.target != batch.target) report(fmt::format("batch {} is in a partition of others", number));
+      if (acknowledged != nullptr && at->second.offset != acknowledged->base + i) {
+        report(fmt::format("record {}-{} of {} was acknowledged at offset {} and stands at {}", number, i,
+                           to_string(batch.target, log), acknowledged->base + i, at->second.offset));
+      }
+    }
+    if (present != 0 && present != batch.records) {
+      report(fmt::format("batch {}: {} of {} records are there", number, present, batch.records));
+    }
+    if (acknowledged != nullptr && present == 0) {
+      report(fmt::format("batch {} of {}, acknowledged at offset {}, is lost", number, to_string(batch.target, log),
+                         acknowledged->base));
+    }
+    if (acknowledged == nullptr && batch.surely_refused() && present != 0) {
+      report(fmt::format("batch {} of {} was refused and is there", number, to_string(batch.target, log)));
+    }
+  }
+}
+
+}  // namespace braidmq::sim

@@ -1,0 +1,173 @@
+#include "history.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include <xxhash.h>
+
+#include "model/compression.hpp"
+#include "model/record.hpp"
+#include "model/record_batch.hpp"
+
+namespace braidmq::sim {
+namespace {
+
+constexpr std::size_t largest_decoded_bytes = 32U << 20U;
+
+result<seen_batch_ptr> parse(const model::batch_view& batch, std::uint64_t hash) {
+  auto seen = std::make_shared<seen_batch>();
+  const model::batch_header& header = batch.header;
+  seen->hash = hash;
+  seen->base = header.base_offset.value();
+  seen->epoch = header.partition_leader_epoch.value();
+  seen->producer_id = header.producer_id.value();
+  seen->sequence = header.base_sequence.value();
+  if (!model::batch_crc_matches(batch.data)) return fail(std::make_error_code(std::errc::bad_message), "wrong CRC");
+  const auto codec = header.codec();
+  if (!codec) return fail(std::make_error_code(std::errc::bad_message), "unknown codec");
+  BRAID_TRY(decoded, model::decompress(*codec, batch.records(), largest_decoded_bytes));
+  model::record_reader reader(decoded, header.record_count);
+  for (std::int32_t place = 0;; ++place) {
+    BRAID_TRY(record, reader.next());
+    if (!record) break;
+    const auto name = record->value ? parse_value(*record->value) : std::nullopt;
+    if (!name || record->offset_delta != place) {
+      return fail(std::make_error_code(std::errc::bad_message), "a record that nobody wrote");
+    }
+    const bool stamped = header.timestamps() == model::timestamp_type::log_append_time;
+    seen->records.push_back(
+        {*name, stamped ? header.max_timestamp_ms : header.base_timestamp_ms + record->timestamp_delta});
+  }
+  if (header.last_offset_delta + 1 != static_cast<std::int32_t>(seen->records.size())) {
+    return fail(std::make_error_code(std::errc::bad_message), "last_offset_delta does not fit the records");
+  }
+  return seen_batch_ptr(std::move(seen));
+}
+
+}  // namespace
+
+const attempt* sent_batch::acknowledged() const {
+  const auto found = std::ranges::find_if(
+      attempts, [](const attempt& one) { return one.answered != 0 && one.code == protocol::error_code::none; });
+  return found == attempts.end() ? nullptr : &*found;
+}
+
+bool sent_batch::surely_refused() const {
+  return !attempts.empty() && std::ranges::all_of(attempts, [](const attempt& one) {
+    return one.answered != 0 && says_not_written(one.code);
+  });
+}
+
+batch_number history::add_batch(sent_batch batch) {
+  batches_.push_back(std::move(batch));
+  return static_cast<batch_number>(batches_.size() - 1);
+}
+
+void history::acknowledge(batch_number number, std::size_t attempt_index, protocol::error_code code,
+                          std::int64_t base) {
+  sent_batch& of = batches_[number];
+  attempt& one = of.attempts[attempt_index];
+  one.answered = next_moment();
+  one.code = code;
+  one.base = base;
+  if (code == protocol::error_code::none) raise_end(of.target, base + of.records);
+}
+
+void history::add(fetch_record fetch) {
+  fetch.answered = next_moment();
+  for (const fetched_partition& one : fetch.partitions) {
+    if (one.code == protocol::error_code::none) raise_end(one.target, one.visible_end);
+  }
+  fetches_.push_back(std::move(fetch));
+}
+
+void history::add(const offset_record& answer) {
+  constexpr std::int64_t earliest = -2;
+  constexpr std::int64_t latest = -1;
+  if (answer.code == protocol::error_code::none && answer.timestamp != earliest) {
+    raise_end(answer.target, answer.timestamp == latest ? answer.offset : answer.offset + 1);
+  }
+  offset_answers_.push_back(answer);
+}
+
+void history::acknowledge_topic(const topic_record& topic) {
+  const auto [at, added] = topics_.emplace(topic.name, topic);
+  if (!added && at->second.id != topic.id) {
+    violation("topics", fmt::format("topic {} was acknowledged with two ids", topic.name));
+  }
+}
+
+void history::note_producer_id(std::int64_t id) {
+  if (!producer_ids_.insert(id).second) violation("producers", fmt::format("producer id {} was given twice", id));
+}
+
+std::int64_t history::known_end(const topic_partition_id& target) const {
+  const auto found = known_ends_.find(target);
+  return found == known_ends_.end() ? 0 : found->second;
+}
+
+void history::raise_end(const topic_partition_id& target, std::int64_t end) {
+  std::int64_t& known = known_ends_[target];
+  known = std::max(known, end);
+}
+
+std::optional<std::vector<seen_batch_ptr>> history::read_batches(const bytes& block) {
+  std::vector<seen_batch_ptr> batches;
+  model::batch_reader reader(block);
+  for (;;) {
+    const auto next = reader.next();
+    if (!next) {
+      violation("content", "a fetch returned bytes that are no batch: " + next.error().to_string());
+      return std::nullopt;
+    }
+    if (!*next) return batches;
+    const byte_view data = (*next)->data;
+    const std::uint64_t hash = XXH3_64bits(data.data(), data.size());
+    seen_batch_ptr& shared = seen_[hash];
+    if (!shared) {
+      auto parsed = parse(**next, hash);
+      if (!parsed) {
+        violation("content",
+                  fmt::format("batch at offset {}: {}", (*next)->header.base_offset, parsed.error().to_string()));
+        return std::nullopt;
+      }
+      shared = std::move(*parsed);
+    }
+    batches.push_back(shared);
+  }
+}
+
+std::string make_value(const record_name& name, std::size_t size_bytes) {
+  std::string value = fmt::format("{:08x}-{:08x}", name.batch, name.place);
+  // Filling that is neither constant nor chance, so that codecs have something to do.
+  while (value.size() < size_bytes) value += static_cast<char>('a' + (value.size() * (name.batch + 7)) % 23);
+  return value;
+}
+
+std::optional<record_name> parse_value(byte_view value) {
+  const std::string_view text = as_string_view(value);
+  record_name name;
+  if (text.size() < 17 || text[8] != '-') return std::nullopt;
+  const auto batch = std::from_chars(text.data(), text.data() + 8, name.batch, 16);
+  const auto place = std::from_chars(text.data() + 9, text.data() + 17, name.place, 16);
+  if (batch.ptr != text.data() + 8 || place.ptr != text.data() + 17) return std::nullopt;
+  return name;
+}
+
+bool says_not_written(protocol::error_code code) {
+  using enum protocol::error_code;
+  switch (code) {
+    case none:
+    case unknown_server_error:
+    case not_leader_or_follower:
+    case request_timed_out:
+    case kafka_storage_error:
+    case not_enough_replicas_after_append:
+      return false;  // written, or perhaps
+    default:
+      return true;
+  }
+}
+
+}  // namespace braidmq::sim

@@ -1,0 +1,171 @@
+// What the clients saw: every operation with its beginning, its end and its outcome. Written by the workload, read by
+// the checkers, which know nothing else of the run.
+//
+// Moments are numbers that rise with every note taken; they order operations of different clients in real time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/bytes.hpp"
+#include "model/ids.hpp"
+#include "protocol/errors.hpp"
+
+namespace braidmq::sim {
+
+using moment = std::uint64_t;
+using model::topic_partition_id;
+
+// Every record of the run is unique: the batch that it was made for, and its place there.
+using batch_number = std::uint32_t;
+struct record_name {
+  batch_number batch = 0;
+  std::uint32_t place = 0;
+  friend auto operator<=>(const record_name&, const record_name&) = default;
+};
+
+// One try to have a batch written.
+struct attempt {
+  batch_number batch = 0;
+  std::uint64_t connection = 0;
+  std::uint64_t request = 0;  // batches of one request share it
+  std::size_t slices = 1;     // how many batches the request had
+  moment asked = 0;
+  moment answered = 0;  // 0: never
+  protocol::error_code code = protocol::error_code::none;
+  std::int64_t base = -1;
+  bool predecessors_acknowledged = true;  // idempotent: all earlier batches of the producer, when it was asked
+};
+
+struct sent_batch {
+  topic_partition_id target;
+  std::uint32_t records = 0;
+  std::int64_t producer_id = -1;
+  std::int32_t sequence = -1;
+  std::uint64_t client = 0;
+  std::vector<attempt> attempts;
+
+  // The first acknowledgement, if any.
+  const attempt* acknowledged() const;
+  // No attempt can have been written: each was refused with an error that says so.
+  bool surely_refused() const;
+};
+
+// A batch as a reader saw it. Equal bytes share one.
+struct seen_record {
+  record_name name;
+  std::int64_t timestamp_ms = -1;
+};
+struct seen_batch {
+  std::uint64_t hash = 0;  // of all its bytes
+  std::int64_t base = 0;
+  std::int32_t epoch = -1;
+  std::int64_t producer_id = -1;
+  std::int32_t sequence = -1;
+  std::vector<seen_record> records;
+  std::int64_t end() const { return base + static_cast<std::int64_t>(records.size()); }
+};
+using seen_batch_ptr = std::shared_ptr<const seen_batch>;
+
+struct fetched_partition {
+  topic_partition_id target;
+  std::int64_t from = 0;
+  std::int64_t floor = 0;  // what must be visible: known before the fetch was asked
+  protocol::error_code code = protocol::error_code::none;
+  std::int64_t visible_end = -1;
+  std::int64_t log_start = -1;
+  std::vector<seen_batch_ptr> batches;
+};
+
+struct fetch_record {
+  std::uint64_t connection = 0;
+  moment asked = 0;
+  moment answered = 0;
+  std::vector<fetched_partition> partitions;
+};
+
+struct offset_record {
+  topic_partition_id target;
+  std::int64_t timestamp = 0;  // as in the protocol: -1 latest, -2 earliest, -3 largest timestamp, else a time
+  std::int64_t floor = 0;
+  protocol::error_code code = protocol::error_code::none;
+  std::int64_t offset = -1;
+  std::int64_t answered_timestamp = -1;
+};
+
+struct topic_record {
+  std::string name;
+  model::topic_id id;
+  std::int32_t partitions = 0;
+};
+
+// A topic's answer in a Metadata response.
+struct metadata_record {
+  std::string name;
+  protocol::error_code code = protocol::error_code::none;
+  model::topic_id id;
+  std::int32_t partitions = 0;
+  bool was_known = false;  // acknowledged before the question, and the broker said that it was ready then
+};
+
+class history {
+ public:
+  moment next_moment() { return ++now_; }
+
+  batch_number add_batch(sent_batch batch);
+  sent_batch& batch(batch_number number) { return batches_[number]; }
+  const std::vector<sent_batch>& batches() const { return batches_; }
+  void acknowledge(batch_number number, std::size_t attempt_index, protocol::error_code code, std::int64_t base);
+
+  void add(fetch_record fetch);
+  void add(const offset_record& answer);
+  void add(metadata_record answer) { metadata_.push_back(std::move(answer)); }
+  void acknowledge_topic(const topic_record& topic);
+  void note_producer_id(std::int64_t id);
+
+  const std::vector<fetch_record>& fetches() const { return fetches_; }
+  const std::vector<offset_record>& offset_answers() const { return offset_answers_; }
+  const std::vector<metadata_record>& metadata_answers() const { return metadata_; }
+  const std::map<std::string, topic_record>& topics() const { return topics_; }
+
+  // An end of the partition that somebody has been told: nothing later may be below it.
+  std::int64_t known_end(const topic_partition_id& target) const;
+
+  // Parses and shares. None, and a violation noted, when the bytes are no valid batches.
+  std::optional<std::vector<seen_batch_ptr>> read_batches(const bytes& block);
+
+  // What a client saw that no order of events excuses: noticed on the spot.
+  void violation(std::string checker, std::string what) {
+    violations_.emplace_back(std::move(checker), std::move(what));
+  }
+  const std::vector<std::pair<std::string, std::string>>& violations() const { return violations_; }
+
+ private:
+  void raise_end(const topic_partition_id& target, std::int64_t end);
+
+  moment now_ = 0;
+  std::vector<sent_batch> batches_;
+  std::vector<fetch_record> fetches_;
+  std::vector<offset_record> offset_answers_;
+  std::vector<metadata_record> metadata_;
+  std::map<std::string, topic_record> topics_;
+  std::set<std::int64_t> producer_ids_;
+  std::map<topic_partition_id, std::int64_t> known_ends_;
+  std::unordered_map<std::uint64_t, seen_batch_ptr> seen_;
+  std::vector<std::pair<std::string, std::string>> violations_;
+};
+
+// "3f-2" padded: how a record's value begins. The rest is filling.
+std::string make_value(const record_name& name, std::size_t size_bytes);
+std::optional<record_name> parse_value(byte_view value);
+
+// Nothing was written and nothing will be: the codes of refusals that are decided before or at apply.
+bool says_not_written(protocol::error_code code);
+
+}  // namespace braidmq::sim

@@ -1,0 +1,177 @@
+// braid-sim: runs seeds, prints what they did, and for each one that fails a line that repeats it.
+#include <chrono>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "simulation.hpp"
+
+namespace braidmq::sim {
+namespace {
+
+struct arguments {
+  std::uint64_t seed = 1;
+  std::string seeds = "1";  // how many, or FROM..TO
+  std::uint64_t operations = 600;
+  std::string planted = "none";
+  std::string recorded;
+  double minutes = 0;
+  bool verbose = false;
+  bool twice = false;
+  bool expect_violation = false;
+};
+
+struct totals {
+  std::uint64_t passed = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t operations = 0;
+  std::uint64_t records = 0;
+  std::uint64_t tasks = 0;
+  std::uint64_t repetitions = 0;
+  std::uint64_t lives = 0;
+  std::uint64_t power_cuts = 0;
+  std::uint64_t kills = 0;
+  std::uint64_t stops = 0;
+  std::uint64_t disk_errors = 0;
+  std::uint64_t interrupted = 0;
+  double simulated_seconds = 0;
+
+  void add(const run_outcome& one) {
+    ++(one.found.empty() ? passed : failed);
+    operations += one.operations;
+    records += one.records_acknowledged;
+    tasks += one.tasks;
+    repetitions += one.repetitions;
+    lives += one.machine.lives;
+    power_cuts += one.machine.power_cuts;
+    kills += one.machine.kills;
+    stops += one.machine.clean_stops;
+    disk_errors += one.machine.disk_errors;
+    interrupted += one.machine.recoveries_cut_short;
+    simulated_seconds += one.simulated_seconds;
+  }
+};
+
+// The seeds of a file: one a line, then why; '#' begins a comment.
+std::vector<std::uint64_t> read_recorded(const std::string& path) {
+  std::vector<std::uint64_t> seeds;
+  std::ifstream in(path);
+  if (!in) throw CLI::ValidationError("--recorded", "cannot read " + path);
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    if (std::uint64_t seed = 0; words >> seed) seeds.push_back(seed);
+  }
+  return seeds;
+}
+
+std::vector<std::uint64_t> seeds_of(const arguments& given) {
+  std::vector<std::uint64_t> seeds;
+  if (!given.recorded.empty()) seeds = read_recorded(given.recorded);
+  const auto dots = given.seeds.find("..");
+  const std::uint64_t first = dots == std::string::npos ? given.seed : std::stoull(given.seeds.substr(0, dots));
+  const std::uint64_t last =
+      dots == std::string::npos ? first + std::stoull(given.seeds) - 1 : std::stoull(given.seeds.substr(dots + 2));
+  for (std::uint64_t seed = first; seed <= last; ++seed) seeds.push_back(seed);
+  return seeds;
+}
+
+void report(const arguments& given, const run_options& options, const run_outcome& outcome) {
+  for (std::size_t i = given.verbose ? 0 : 1; given.verbose && i < outcome.found.size(); ++i) {
+    fmt::print("  {}: {}\n", outcome.found[i].checker, outcome.found[i].what);
+  }
+  const violation& first = outcome.found.front();
+  const std::string plant = given.planted == "none" ? "" : " --plant " + given.planted;
+  fmt::print("FAIL seed={}: checker {}: {} ({} in all)   reproduce: braid-sim --seed {} --ops {}{}\n", options.seed,
+             first.checker, first.what, outcome.found.size(), options.seed, options.operations, plant);
+}
+
+void print_seed(const run_options& options, const run_outcome& outcome) {
+  fmt::print(
+      "seed {}: hash {:016x}, {} events, {} operations, {} records acknowledged, {} batches read, {:.1f} s "
+      "simulated, {} lives, {} power cuts, {} kills\n",
+      options.seed, outcome.hash, outcome.events, outcome.operations, outcome.records_acknowledged,
+      outcome.batches_read, outcome.simulated_seconds, outcome.machine.lives, outcome.machine.power_cuts,
+      outcome.machine.kills);
+}
+
+void print_totals(const totals& all, double real_seconds) {
+  fmt::print(
+      "{:.0f} s simulated in {:.1f} s ({:.0f} x), {} operations ({:.0f} per s), {} tasks, {} records "
+      "acknowledged, {} batches sent again\n",
+      all.simulated_seconds, real_seconds, all.simulated_seconds / real_seconds, all.operations,
+      static_cast<double>(all.operations) / real_seconds, all.tasks, all.records, all.repetitions);
+  fmt::print("{} lives of brokers: {} power cuts ({} inside of recovery), {} kills, {} clean stops, {} disk errors\n",
+             all.lives, all.power_cuts, all.interrupted, all.kills, all.stops, all.disk_errors);
+  fmt::print("{} passed, {} failed\n", all.passed, all.failed);
+}
+
+int run_all(const arguments& given) {
+  const auto began = std::chrono::steady_clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count(); };
+  const std::vector<std::uint64_t> seeds = seeds_of(given);
+  totals all;
+  bool differs = false;
+  for (std::size_t i = 0;; ++i) {
+    const bool more_time = given.minutes > 0 && elapsed() < given.minutes * 60;
+    if (i >= seeds.size() && !more_time) break;
+    if (given.minutes > 0 && !more_time) break;
+    run_options options;
+    options.seed = i < seeds.size() ? seeds[i] : seeds.back() + (i - seeds.size() + 1);
+    options.operations = given.operations;
+    options.planted = *parse_plant(given.planted);
+    options.verbose = given.verbose;
+    const run_outcome outcome = run(options);
+    all.add(outcome);
+    if (given.verbose || seeds.size() == 1) print_seed(options, outcome);
+    if (!outcome.found.empty()) report(given, options, outcome);
+    if (given.twice && run(options).hash != outcome.hash) {
+      differs = true;
+      fmt::print(
+          "FAIL seed={}: checker determinism: two runs have different event hashes   reproduce: braid-sim --seed "
+          "{} --ops {} --twice\n",
+          options.seed, options.seed, options.operations);
+    }
+    std::fflush(stdout);
+    if (given.expect_violation && !outcome.found.empty()) {
+      fmt::print("found after {} seeds\n", i + 1);
+      return 0;
+    }
+  }
+  print_totals(all, elapsed());
+  if (given.expect_violation) {
+    fmt::print("the planted bug was not found\n");
+    return 1;
+  }
+  // Seeds that pass because nothing happened in them prove nothing.
+  constexpr std::size_t enough_seeds = 20;
+  if (seeds.size() >= enough_seeds && (all.records == 0 || all.repetitions == 0 || all.power_cuts == 0)) {
+    fmt::print("too idle to be trusted: no records, no batch sent again, or no power cut in all of these seeds\n");
+    return 1;
+  }
+  return all.failed == 0 && !differs ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace braidmq::sim
+
+int main(int argc, char** argv) {
+  using namespace braidmq::sim;
+  arguments given;
+  CLI::App app{"Runs the broker in simulated time on a simulated disk, under faults drawn from a seed."};
+  app.add_option("--seed,--base-seed", given.seed, "the first seed");
+  app.add_option("--seeds,--count", given.seeds, "how many seeds, or FROM..TO");
+  app.add_option("--ops,--ticks", given.operations, "operations of clients in each run");
+  app.add_option("--minutes", given.minutes, "go on with further seeds for so long");
+  app.add_option("--recorded", given.recorded, "a file of seeds to run before the others");
+  app.add_option("--plant", given.planted, "a bug to be found: " + std::string(plant_names()))
+      ->check([](const std::string& name) { return parse_plant(name) ? "" : "no such bug: " + name; });
+  app.add_flag("--expect-violation", given.expect_violation, "exit 0 when a violation was found, and stop there");
+  app.add_flag("--twice", given.twice, "run each seed twice and compare the event hashes");
+  app.add_flag("--verbose", given.verbose, "tell every fault and every violation");
+  CLI11_PARSE(app, argc, argv);
+  return run_all(given);
+}

@@ -1,0 +1,253 @@
+#include "simulation.hpp"
+
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "workload/client.hpp"
+#include "workload/final_reader.hpp"
+#include "world/nemesis.hpp"
+
+namespace braidmq::sim {
+namespace {
+
+constexpr io::duration patience = std::chrono::seconds(120);  // virtual; more than any request may take
+constexpr std::uint64_t most_tasks = 20'000'000;
+
+class simulation {
+ public:
+  explicit simulation(const run_options& options)
+      : options_(options),
+        chance_(options.seed),
+        drawn_(draw_conditions(chance_, options.operations)),
+        world_(chance_()),
+        network_(world_, "network", task_order::any),
+        client_executor_(world_, "clients"),
+        machine_(world_, network_, drawn_, options.planted, chance_.split()),
+        nemesis_(drawn_.faults, machine_, world_, chance_.split()),
+        context_{world_, machine_, client_executor_, log_, topics_, drawn_, options.operations} {
+    world_.set_task_time(drawn_.task_time);
+    nemesis_.set_verbose(options.verbose);
+  }
+
+  run_outcome run() {
+    const bool alive = load() && quiesce() && write_last() && final_reads();
+    outcome_.found = check_all({log_, final_read_, after_recovery_});
+    if (!alive && outcome_.found.empty()) outcome_.found.push_back({"liveness", "the run did not come to its end"});
+    if (!alive) keep_first_cause();
+    return finish();
+  }
+
+ private:
+  // ---- the phases ----
+
+  bool load() {
+    make_clients();
+    while (context_.operations_left > 0) {
+      if (!advance()) return false;
+      if (world_.now() - io::time_point{} > std::chrono::hours(10)) return fail("load", "operations do not get done");
+    }
+    return true;
+  }
+
+  // Faults stop; whatever was asked must be answered.
+  bool quiesce() {
+    nemesis_.stop();
+    say("faults are over");
+    machine_.steady_network();
+    if (machine_.running()) {
+      machine_.crash_at_operation(0);
+      machine_.steady_pace();
+      machine_.clear_disk_failures();
+    }
+    for (const auto& one : clients_) one->finish();
+    const bool done = advance_until([this] {
+      for (const auto& one : clients_) {
+        if (!one->idle()) return false;
+      }
+      return machine_.ready();
+    });
+    if (done) return true;
+    std::string waiting;
+    for (const auto& one : clients_) {
+      if (!one->idle()) waiting += "; " + one->describe();
+    }
+    return fail("liveness", fmt::format("not everything was answered when the faults were over: broker {}{}",
+                                        machine_.ready() ? "ready" : machine_.missing(), waiting));
+  }
+
+  // A write to every partition succeeds now.
+  bool write_last() {
+    final_reader reader(context_, chance_.split());
+    reader.learn_topics();
+    if (!advance_until([&] { return reader.idle(); })) return fail("liveness", "the topics cannot be listed");
+    reader.write_everywhere();
+    if (!advance_until([&] { return reader.idle(); })) return fail("liveness", "the last writes are not answered");
+    if (!reader.failure().empty()) return fail("liveness", reader.failure());
+    return true;
+  }
+
+  bool final_reads() {
+    if (!read_everything(final_read_)) return fail("liveness", "the final read does not end");
+    for (std::uint64_t i = 1 + chance_.below(2); i > 0; --i) {
+      if (!machine_.running()) {
+        // Power was cut at the end of the last one.
+      } else if (chance_.chance(0.3)) {
+        if (!stop_cleanly()) return fail("liveness", "the broker does not stop");
+        machine_.end_life(end_of_life::process_killed);
+      } else {
+        machine_.end_life(chance_.chance(0.7) ? end_of_life::power_cut : end_of_life::process_killed);
+      }
+      double cut_short = 0.7;
+      while (!machine_.start(cut_short)) {
+        if (machine_.failure()) return fail("recovery", *machine_.failure());
+        cut_short -= 0.1;
+      }
+      machine_.crash_at_operation(chance_.chance(0.5) ? 1 + chance_.below(30) : 0);
+      advance_until([this] { return machine_.ready() || !machine_.running(); });
+      machine_.crash_at_operation(0);
+    }
+    return read_everything(after_recovery_) || fail("liveness", "the read after recovery does not end");
+  }
+
+  bool read_everything(partition_content& into) {
+    if (!advance_until([this] { return machine_.ready(); })) return false;
+    final_reader reader(context_, chance_.split());
+    reader.read_everything();
+    if (!advance_until([&] { return reader.idle(); })) return false;
+    into = reader.content();
+    return true;
+  }
+
+  // ---- moving on ----
+
+  // One task, and what the faults and the broker's end ask for. False: the run is over.
+  bool advance() {
+    if (!machine_.running()) restart();
+    if (machine_.failure()) return fail("recovery", *machine_.failure());
+    if (world_.tasks_run() > most_tasks) return fail("liveness", "tasks without end");
+    if (!world_.step()) return fail("liveness", "nothing is left to do, and not everything is done");
+    if (machine_.power_lost()) {
+      say("power cut inside of a file operation");
+      machine_.end_life(end_of_life::power_cut);
+    } else if (machine_.gave_up()) {
+      const std::string why = machine_.fatal_words();
+      if (!machine_.disk_failed()) return fail("recovery", "the broker gave up without a disk error: " + why);
+      say("the broker gave up: " + why);
+      machine_.end_life(end_of_life::power_cut);
+    }
+    nemesis_.after_task();
+    return true;
+  }
+
+  // A while of being down, then a start, perhaps cut short.
+  void restart() {
+    if (!down_until_) {
+      const auto longest = static_cast<std::uint64_t>(drawn_.longest_downtime.count());
+      down_until_ = world_.now() + io::duration(machine_.counters().lives == 0 ? 0 : chance_.below(longest));
+      network_.schedule(*down_until_ - world_.now(), [] {});
+    }
+    if (world_.now() < *down_until_) return;
+    down_until_.reset();
+    if (machine_.start(nemesis_.active() ? drawn_.faults.crash_in_recovery : 0.0)) {
+      say(fmt::format("life {} of the broker begins", machine_.life_number()));
+    } else {
+      say("power cut inside of recovery");
+    }
+  }
+
+  template <class Condition>
+  bool advance_until(const Condition& condition) {
+    const io::time_point deadline = world_.now() + patience;
+    while (!condition()) {
+      if (world_.now() > deadline || !advance()) return false;
+    }
+    return true;
+  }
+
+  bool stop_cleanly() {
+    bool stopped = false;
+    machine_.stop_cleanly([&stopped] { stopped = true; });
+    return advance_until([&] { return stopped; });
+  }
+
+  void make_clients() {
+    const auto add = [this](std::unique_ptr<client> made) {
+      made->start();
+      clients_.push_back(std::move(made));
+    };
+    add(make_topic_creator(context_, chance_.split()));
+    add(make_metadata_reader(context_, chance_.split()));
+    add(make_offset_lister(context_, chance_.split()));
+    for (int i = 0; i < drawn_.producers; ++i) add(make_idempotent_producer(context_, chance_.split()));
+    for (int i = 0; i < drawn_.plain_producers; ++i) add(make_plain_producer(context_, chance_.split()));
+    for (int i = 0; i < drawn_.readers; ++i) add(make_fetcher(context_, chance_.split()));
+  }
+
+  // ---- the verdict ----
+
+  bool fail(std::string checker, std::string what) {
+    if (!first_failure_) first_failure_ = violation{std::move(checker), std::move(what)};
+    return false;
+  }
+
+  // A run that broke off has no final reads to be judged by: what counts is why, and what was seen before.
+  void keep_first_cause() {
+    std::erase_if(outcome_.found, [](const violation& one) {
+      return one.checker == "durability" || one.checker == "topics" || one.checker == "recovery" ||
+             one.checker == "list-offsets" || one.checker == "liveness";
+    });
+    if (first_failure_) outcome_.found.insert(outcome_.found.begin(), *first_failure_);
+  }
+
+  run_outcome finish() {
+    outcome_.hash = world_.events().hash();
+    outcome_.events = world_.events().events();
+    outcome_.tasks = world_.tasks_run();
+    outcome_.operations = context_.operations_done;
+    outcome_.simulated_seconds =
+        std::chrono::duration<double>(world_.now() - io::time_point(std::chrono::seconds(1))).count();
+    outcome_.machine = machine_.counters();
+    for (const sent_batch& batch : log_.batches()) {
+      if (batch.attempts.size() > 1) outcome_.repetitions += batch.attempts.size() - 1;
+      if (batch.acknowledged() != nullptr) outcome_.records_acknowledged += batch.records;
+    }
+    for (const fetch_record& fetch : log_.fetches()) {
+      for (const fetched_partition& one : fetch.partitions) outcome_.batches_read += one.batches.size();
+    }
+    return std::move(outcome_);
+  }
+
+  void say(const std::string& what) const {
+    if (!options_.verbose) return;
+    fmt::print("{:>12.6f} s  task {:>8}  {}\n", std::chrono::duration<double>(world_.now().time_since_epoch()).count(),
+               world_.tasks_run(), what);
+  }
+
+  run_options options_;
+  rng chance_;
+  conditions drawn_;
+  scheduler world_;
+  sim_executor network_;
+  sim_executor client_executor_;
+  history log_;
+  topic_directory topics_;
+  machine_host machine_;
+  nemesis nemesis_;
+  workload_context context_;
+  std::vector<std::unique_ptr<client>> clients_;
+  std::optional<io::time_point> down_until_;
+  std::optional<violation> first_failure_;
+  partition_content final_read_;
+  partition_content after_recovery_;
+  run_outcome outcome_;
+};
+
+}  // namespace
+
+run_outcome run(const run_options& options) {
+  return simulation(options).run();
+}
+
+}  // namespace braidmq::sim

@@ -1,0 +1,36 @@
+// One run of one seed: a broker under load and faults, then peace, the final reads, further recoveries, and the
+// verdict.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "checkers/checkers.hpp"
+#include "world/machine.hpp"
+#include "world/plants.hpp"
+
+namespace braidmq::sim {
+
+struct run_options {
+  std::uint64_t seed = 1;
+  std::uint64_t operations = 600;
+  plant planted = plant::none;
+  bool verbose = false;  // tells faults and recoveries on standard output
+};
+
+struct run_outcome {
+  std::uint64_t hash = 0;
+  std::uint64_t events = 0;
+  std::uint64_t tasks = 0;
+  std::uint64_t operations = 0;
+  std::uint64_t records_acknowledged = 0;
+  std::uint64_t batches_read = 0;
+  std::uint64_t repetitions = 0;  // batches sent again
+  double simulated_seconds = 0;
+  machine_counters machine;
+  violations found;
+};
+
+run_outcome run(const run_options& options);
+
+}  // namespace braidmq::sim

@@ -1,0 +1,122 @@
+#include "workload/client.hpp"
+
+#include <algorithm>
+
+#include "base/endian.hpp"
+
+namespace braidmq::sim {
+
+void topic_directory::learn(const std::string& name, const model::topic_id& id, std::int32_t partitions) {
+  if (id.is_zero() || partitions <= 0) return;
+  const bool known = std::ranges::any_of(topics, [&](const known_topic& one) { return one.name == name; });
+  if (!known) topics.push_back({name, id, partitions});
+}
+
+client::client(workload_context& context, std::string name, rng chance)
+    : context_(context), name_(fmt::format("{}-{}", name, ++context.clients_made)), chance_(chance) {}
+
+client::~client() {
+  context_.executor.cancel(turn_timer_);
+  if (link_) link_->client_close();
+}
+
+void client::start() {
+  turn_after(io::duration::zero());
+}
+
+std::string client::describe() const {
+  std::string text =
+      fmt::format("{}: {}, {} requests unanswered", name_, link_ ? "connected" : "not connected", pending_.size());
+  for (const pending& one : pending_) text += fmt::format(" [api {} v{}]", one.api, one.version);
+  return text;
+}
+
+void client::turn_after(io::duration delay) {
+  context_.executor.cancel(turn_timer_);
+  turn_timer_ = context_.executor.schedule(delay, [this] { turn(); });
+}
+
+void client::turn() {
+  if (!link_) try_connect();
+  if (link_) on_turn();
+  const auto longest = static_cast<std::uint64_t>(context_.drawn.longest_thinking.count());
+  turn_after(link_ ? io::duration(chance_.below(longest + 1)) : std::chrono::milliseconds(1 + chance_.below(50)));
+}
+
+void client::try_connect() {
+  link_ = context_.machine.connect(context_.executor);
+  if (!link_) return;
+  received_.clear();
+  link_->on_data = [this](byte_view piece) { on_data(piece); };
+  link_->on_end = [this] { on_end(); };
+}
+
+void client::disconnect() {
+  if (!link_) return;
+  link_->client_close();
+  on_end();
+}
+
+bool client::take_operation() {
+  if (finishing_ || context_.operations_left == 0) return false;
+  --context_.operations_left;
+  ++context_.operations_done;
+  return true;
+}
+
+const known_topic* client::any_topic() {
+  const auto& topics = context_.topics.topics;
+  return topics.empty() ? nullptr : &topics[chance_.below(topics.size())];
+}
+
+void client::send_frame(std::int16_t api, std::int16_t version, std::int32_t correlation, bytes frame,
+                        body_callback done) {
+  BRAID_CHECK(link_ != nullptr);
+  pending_.push_back({api, version, correlation, std::move(done)});
+  link_->client_write(frame);
+}
+
+void client::on_data(byte_view piece) {
+  received_.insert(received_.end(), piece.begin(), piece.end());
+  const auto of = link_;
+  std::size_t taken = 0;
+  while (link_ == of && received_.size() - taken >= 4) {
+    const auto size = static_cast<std::size_t>(load_be<std::uint32_t>(received_.data() + taken));
+    if (received_.size() - taken - 4 < size) break;
+    bytes frame = bytes::copy_of(byte_view(received_).subspan(taken + 4, size));
+    taken += 4 + size;
+    on_frame(std::move(frame));
+  }
+  if (link_ == of) received_.erase(received_.begin(), received_.begin() + static_cast<std::ptrdiff_t>(taken));
+}
+
+void client::on_frame(bytes frame) {
+  if (pending_.empty()) {
+    log().violation("order", name_ + " got an answer that it did not ask for");
+    return;
+  }
+  pending one = std::move(pending_.front());
+  pending_.pop_front();
+  const auto* api = protocol::find_api(one.api);
+  auto answer = protocol::decode_response_frame(std::move(frame), *api, one.version);
+  if (!answer) {
+    log().violation("protocol", fmt::format("{}: answer of {} v{} cannot be read: {}", name_, api->name, one.version,
+                                            answer.error().to_string()));
+    return;
+  }
+  if (answer->correlation_id != one.correlation) {
+    log().violation("order",
+                    fmt::format("{}: answer {} came where {} was due", name_, answer->correlation_id, one.correlation));
+    return;
+  }
+  one.done(answer->body);
+}
+
+void client::on_end() {
+  link_.reset();
+  received_.clear();
+  for (pending& one : std::exchange(pending_, {})) one.done(fail(io::errc::closed, "the connection ended"));
+  on_disconnected();
+}
+
+}  // namespace braidmq::sim

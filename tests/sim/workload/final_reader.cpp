@@ -1,0 +1,115 @@
+#include "workload/final_reader.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "workload/batches.hpp"
+#include "workload/fetch_request.hpp"
+#include "workload/metadata_request.hpp"
+#include "workload/produce_request.hpp"
+
+namespace braidmq::sim {
+namespace {
+
+constexpr std::int16_t newest_metadata = 13;
+constexpr std::int16_t newest_fetch = 18;
+constexpr int most_tries = 20;
+
+}  // namespace
+
+void final_reader::write_everywhere() {
+  left_ = all_partitions();
+  if (!left_.empty()) task_ = task::write;
+}
+
+void final_reader::read_everything() {
+  left_ = all_partitions();
+  for (const auto& target : left_) content_[target];
+  if (!left_.empty()) task_ = task::read;
+}
+
+void final_reader::on_turn() {
+  if (in_flight() > 0) return;
+  if (task_ == task::learn)
+    learn();
+  else if (task_ == task::write)
+    write_next();
+  else if (task_ == task::read)
+    read_next();
+}
+
+void final_reader::learn() {
+  auto call = std::make_shared<metadata_call>(log(), std::vector<std::string>(), context().machine.ready());
+  send(call->message(newest_metadata), newest_metadata, [this, call](const result<bytes>& body) {
+    if (!body) return;
+    call->take(body, newest_metadata);
+    task_ = task::none;
+  });
+}
+
+void final_reader::write_next() {
+  const topic_partition_id target = *left_.begin();
+  sent_batch batch;
+  batch.target = target;
+  batch.records = 1;
+  batch_plan plan;
+  plan.number = log().add_batch(batch);
+  plan.timestamp_ms = context().world.clock().wall_ms();
+  std::vector<outgoing_batch> batches{{plan.number, name_of(target.topic), build_batch(plan), true}};
+  auto call = std::make_shared<produce_call>(log(), std::move(batches), ++context().requests_made, connection_id());
+  send(call->message(produce_version_with_ids, -1, 30'000), produce_version_with_ids,
+       [this, call](const result<bytes>& body) {
+         const auto answers = call->take(body, produce_version_with_ids);
+         if (!answers.empty() && answers.front().code == protocol::error_code::none) {
+           left_.erase(left_.begin());
+           tries_ = 0;
+         } else if (++tries_ > most_tries) {
+           failure_ = fmt::format("a last write to {} is refused with code {}", to_string(*left_.begin(), log()),
+                                  answers.empty() ? -1 : static_cast<int>(answers.front().code));
+           left_.clear();
+         }
+         if (left_.empty()) task_ = task::none;
+       });
+}
+
+void final_reader::read_next() {
+  const topic_partition_id target = *left_.begin();
+  std::vector<seen_batch_ptr>& log_so_far = content_[target];
+  fetch_wish wish;
+  wish.max_wait_ms = 0;
+  wish.partitions.push_back({name_of(target.topic), target, log_so_far.empty() ? 0 : log_so_far.back()->end()});
+  auto call = std::make_shared<fetch_call>(log(), std::move(wish), connection_id());
+  send(call->message(newest_fetch), newest_fetch, [this, call, target](const result<bytes>& body) {
+    call->take(body, newest_fetch);
+    if (call->record() == nullptr || call->record()->partitions.front().code != protocol::error_code::none) {
+      if (++tries_ <= most_tries) return;
+      content_.erase(target);  // the topics checker says that it could not be read
+      left_.erase(target);
+    } else {
+      tries_ = 0;
+      const fetched_partition& got = call->record()->partitions.front();
+      std::vector<seen_batch_ptr>& all = content_[target];
+      all.insert(all.end(), got.batches.begin(), got.batches.end());
+      const std::int64_t end = all.empty() ? 0 : all.back()->end();
+      if (end >= got.visible_end || got.batches.empty()) left_.erase(target);
+    }
+    if (left_.empty()) task_ = task::none;
+  });
+}
+
+std::set<topic_partition_id> final_reader::all_partitions() const {
+  std::set<topic_partition_id> all;
+  for (const auto& [name, topic] : log().topics()) {
+    for (std::int32_t p = 0; p < topic.partitions; ++p) all.insert({topic.id, model::partition_index(p)});
+  }
+  return all;
+}
+
+std::string final_reader::name_of(const model::topic_id& id) const {
+  for (const auto& [name, topic] : log().topics()) {
+    if (topic.id == id) return name;
+  }
+  return {};
+}
+
+}  // namespace braidmq::sim

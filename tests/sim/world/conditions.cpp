@@ -1,0 +1,76 @@
+#include "world/conditions.hpp"
+
+#include <initializer_list>
+
+namespace braidmq::sim {
+namespace {
+
+template <class T>
+T one_of(rng& chance, std::initializer_list<T> values) {
+  return *(values.begin() + chance.below(values.size()));
+}
+
+server::broker_options draw_broker(rng& chance) {
+  server::broker_options options;
+  options.id = model::broker_id(static_cast<std::int32_t>(chance.below(3)));
+  options.data_dir = "/data";
+  options.wal_dir = chance.chance(0.5) ? "/data/wal" : "/wal";
+  options.advertised = {{"PLAINTEXT", "10.0.0.2", 9092}};
+  options.wal_file_bytes = one_of<std::uint64_t>(chance, {8U << 10U, 64U << 10U, 512U << 10U, 64U << 20U});
+  options.log.segment_bytes = one_of<std::uint64_t>(chance, {2U << 10U, 16U << 10U, 128U << 10U, 1U << 30U});
+  options.log.index_interval_bytes = one_of<std::uint32_t>(chance, {1, 128, 1024, 4096});
+  options.aggregator.entry_target_bytes = one_of<std::size_t>(chance, {1, 2U << 10U, 32U << 10U, 4U << 20U});
+  options.aggregator.entry_max_bytes = 8U << 20U;
+  options.aggregator.queue_max_bytes = one_of<std::size_t>(chance, {1, 8U << 10U, 128U << 10U, 128U << 20U});
+  options.write_behind_max_bytes = one_of<std::size_t>(chance, {1, 8U << 10U, 128U << 10U, 128U << 20U});
+  options.linger = one_of<io::duration>(chance, {{}, {}, std::chrono::milliseconds(1), std::chrono::milliseconds(20)});
+  options.fetch_max_bytes = one_of<std::size_t>(chance, {1U << 10U, 32U << 10U, 55U << 20U});
+  options.default_partitions = static_cast<std::int32_t>(chance.between(1, 3));
+  options.auto_create_topics = chance.chance(0.5);
+  options.max_message_bytes = one_of<std::int32_t>(chance, {4096, 1'048'588, 1'048'588});
+  options.log_append_time = chance.chance(0.2);
+  return options;
+}
+
+std::uint64_t rate(rng& chance, double probability, std::uint64_t low, std::uint64_t high) {
+  if (!chance.chance(probability)) return 0;
+  return static_cast<std::uint64_t>(chance.between(static_cast<std::int64_t>(low), static_cast<std::int64_t>(high)));
+}
+
+fault_rates draw_faults(rng& chance) {
+  fault_rates faults;
+  faults.crash_between_tasks = rate(chance, 0.5, 4'000, 40'000);
+  faults.crash_at_file_operation = rate(chance, 0.6, 4'000, 40'000);
+  faults.kill_process = rate(chance, 0.4, 6'000, 40'000);
+  faults.clean_stop = rate(chance, 0.4, 6'000, 40'000);
+  faults.disk_error = rate(chance, 0.25, 10'000, 50'000);
+  faults.cut_connection = rate(chance, 0.6, 300, 6'000);
+  faults.wall_jump = rate(chance, 0.3, 1'000, 20'000);
+  faults.change_pace = rate(chance, 0.7, 500, 10'000);
+  faults.crash_in_recovery = chance.chance(0.5) ? 0.5 : 0.0;
+  return faults;
+}
+
+}  // namespace
+
+conditions draw_conditions(rng& chance, std::uint64_t operations) {
+  conditions drawn;
+  drawn.broker = draw_broker(chance);
+  drawn.network.largest_piece_bytes = one_of<std::size_t>(chance, {7, 100, 2'000, 64U << 10U, 64U << 10U});
+  drawn.network.buffer_bytes = one_of<std::size_t>(chance, {1'000, 64U << 10U, 256U << 10U});
+  drawn.network.delay_chance = one_of(chance, {0.0, 0.05, 0.5});
+  drawn.faults = draw_faults(chance);
+  if (chance.chance(0.3)) drawn.power_cut = power_cut_options::only_synced();
+  drawn.task_time = std::chrono::microseconds(one_of(chance, {2, 20, 200, 2'000}));
+  drawn.longest_downtime = std::chrono::milliseconds(one_of(chance, {1, 100, 5'000}));
+  drawn.longest_thinking = std::chrono::milliseconds(one_of(chance, {1, 10, 100}));
+  drawn.wait_for_readiness = chance.chance(0.5);
+  drawn.producers = static_cast<int>(chance.between(1, 3));
+  drawn.plain_producers = static_cast<int>(chance.between(0, 2));
+  drawn.readers = static_cast<int>(chance.between(1, 3));
+  drawn.largest_value_bytes = one_of<std::size_t>(chance, {20, 200, 2'000});
+  drawn.operations = operations;
+  return drawn;
+}
+
+}  // namespace braidmq::sim

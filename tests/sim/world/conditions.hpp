@@ -1,0 +1,45 @@
+// What a seed draws before its run: the broker's bounds, the network, and which faults happen how often. Swarm testing
+// (Groce et al., ISSTA 2012): most runs have only some of the faults, so that none hides the others.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "server/broker.hpp"
+#include "support/sim_file_system.hpp"
+#include "world/network.hpp"
+
+namespace braidmq::sim {
+
+// Means, in tasks, between two faults of a kind; 0: never.
+struct fault_rates {
+  std::uint64_t crash_between_tasks = 0;
+  std::uint64_t crash_at_file_operation = 0;
+  std::uint64_t kill_process = 0;
+  std::uint64_t clean_stop = 0;
+  std::uint64_t disk_error = 0;
+  std::uint64_t cut_connection = 0;
+  std::uint64_t wall_jump = 0;
+  std::uint64_t change_pace = 0;  // other weights of executors: a slow disk, a busy shard
+  double crash_in_recovery = 0;   // probability, each time
+};
+
+struct conditions {
+  server::broker_options broker;
+  network_options network;
+  fault_rates faults;
+  power_cut_options power_cut;
+  io::duration task_time{};
+  io::duration longest_downtime{};
+  io::duration longest_thinking{};  // of a client between two operations
+  bool wait_for_readiness = true;   // clients connect to a broker that says it is ready, or to any
+  int producers = 0;                // idempotent ones
+  int plain_producers = 0;
+  int readers = 0;
+  std::size_t largest_value_bytes = 0;
+  std::uint64_t operations = 0;
+};
+
+conditions draw_conditions(rng& chance, std::uint64_t operations);
+
+}  // namespace braidmq::sim

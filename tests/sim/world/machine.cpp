@@ -1,0 +1,193 @@
+#include "world/machine.hpp"
+
+#include <array>
+#include <utility>
+
+#include "net/connection_set.hpp"
+#include "server/broker.hpp"
+#include "server/dispatcher.hpp"
+#include "world/asio_source.hpp"
+
+namespace braidmq::sim {
+
+// Members go in reverse: connections first, executors last, because everything else posts to them as it goes.
+struct machine_host::life {
+  explicit life(scheduler& world)
+      : metadata(world, "metadata"),
+        metadata_disk(world, "metadata-disk"),
+        braid(world, "braid"),
+        wal_disk(world, "wal-disk"),
+        segment_disk(world, "segment-disk"),
+        connections(world, "connections"),
+        coroutines(world, "coroutines") {}
+
+  ~life() {
+    for (sim_executor* one : executors()) one->stop();
+    set.reset();
+    filter.reset();
+    dispatcher.reset();
+    broker.reset();
+  }
+
+  std::array<sim_executor*, 6> executors() {
+    return {&metadata, &metadata_disk, &braid, &wal_disk, &segment_disk, &connections};
+  }
+  std::array<sim_executor*, 3> disks() { return {&metadata_disk, &wal_disk, &segment_disk}; }
+
+  sim_executor metadata;
+  sim_executor metadata_disk;
+  sim_executor braid;
+  sim_executor wal_disk;
+  sim_executor segment_disk;
+  sim_executor connections;
+  asio_source coroutines;
+
+  std::optional<error> fatal;
+  std::unique_ptr<server::broker> broker;
+  std::optional<server::shard_environment> shard;
+  std::unique_ptr<server::dispatcher> dispatcher;
+  std::unique_ptr<net::frame_handler> filter;  // a planted bug between connections and dispatcher
+  std::unique_ptr<net::connection_set> set;
+};
+
+machine_host::machine_host(scheduler& world, sim_executor& network, const conditions& drawn, plant planted, rng chance)
+    : world_(world),
+      network_(network),
+      drawn_(drawn),
+      network_now_(drawn.network),
+      planted_(planted),
+      chance_(chance),
+      fs_(chance_()),
+      traced_fs_(fs_, world.events()),
+      random_(chance_()) {
+  fs_.set_ignore_sync(planted == plant::skip_fsync);
+  traced_fs_.set_ignore_directory_sync(planted == plant::lost_dirsync);
+}
+
+machine_host::~machine_host() = default;
+
+bool machine_host::start(double crash_in_recovery) {
+  BRAID_CHECK(!life_);
+  ++counters_.lives;
+  const bool cut_short = chance_.chance(crash_in_recovery);
+  if (cut_short) fs_.crash_after(1 + chance_.below(chance_.chance(0.5) ? 6 : 40));
+  life_ = std::make_unique<life>(world_);
+  server::broker_environment environment{traced_fs_,      world_.clock(),       random_,      life_->metadata,
+                                         life_->metadata, life_->metadata_disk, life_->braid, life_->braid,
+                                         life_->wal_disk, life_->segment_disk};
+  environment.wrap_wal = wal_plant(planted_, life_->braid);
+  auto opened = server::broker::open(drawn_.broker, environment, [of = life_.get()](error why) {
+    if (!of->fatal) of->fatal = std::move(why);
+  });
+  if (!opened) {
+    const bool excused = fs_.crashed();
+    if (!excused) failure_ = "the broker refused to start: " + opened.error().to_string();
+    ++counters_.recoveries_cut_short;
+    end_life(end_of_life::power_cut);
+    return false;
+  }
+  life_->broker = std::move(*opened);
+  life_->shard.emplace(
+      server::shard_environment{life_->coroutines.context().get_executor(), life_->connections, life_->connections});
+  life_->dispatcher = std::make_unique<server::dispatcher>(*life_->broker, *life_->shard);
+  life_->filter = frame_plant(planted_, *life_->dispatcher);
+  net::frame_handler& handler = life_->filter ? *life_->filter : *life_->dispatcher;
+  life_->set = std::make_unique<net::connection_set>(
+      net::connection_context{life_->connections, life_->connections, world_.clock()}, "PLAINTEXT",
+      net::connection_limits{}, handler, std::make_shared<net::connection_limiter>(1'000, 1'000),
+      [](const net::connection_info&, net::close_cause, const std::string&) {});
+  life_->broker->start();
+  return true;
+}
+
+void machine_host::end_life(end_of_life how) {
+  BRAID_CHECK(life_ != nullptr);
+  for (const auto& one : open_links()) {
+    if (chance_.chance(0.5)) one->cut();
+  }
+  links_.clear();
+  if (how == end_of_life::power_cut) {
+    ++counters_.power_cuts;
+    fs_.power_cut(chance_, drawn_.power_cut);
+  } else {
+    ++counters_.kills;
+    fs_.kill_process();
+  }
+  fs_.clear_failures();
+  disk_error_pending_ = false;
+  life_.reset();
+}
+
+void machine_host::stop_cleanly(std::function<void()> stopped) {
+  ++counters_.clean_stops;
+  life* const of = life_.get();
+  of->connections.post([of, stopped = std::move(stopped)]() mutable {
+    of->set->drain(std::chrono::seconds(1), [of, stopped = std::move(stopped)]() mutable {
+      of->broker->stop([stopped = std::move(stopped)] { stopped(); });
+    });
+  });
+}
+
+bool machine_host::ready() const {
+  return life_ && life_->broker->readiness().empty();
+}
+
+std::string machine_host::missing() const {
+  if (!life_) return "the broker does not run";
+  std::string all;
+  for (const std::string& one : life_->broker->readiness()) all += (all.empty() ? "" : ", ") + one;
+  return all;
+}
+
+bool machine_host::gave_up() const {
+  return life_ && life_->fatal.has_value();
+}
+
+std::string machine_host::fatal_words() const {
+  return gave_up() ? life_->fatal->to_string() : std::string();
+}
+
+std::shared_ptr<link> machine_host::connect(sim_executor& client) {
+  if (!life_ || (drawn_.wait_for_readiness && !ready())) return nullptr;
+  auto made = std::make_shared<link>(++links_made_, network_, client, life_->connections, world_.events(),
+                                     chance_.split(), network_now_);
+  std::erase_if(links_, [](const auto& one) { return one.expired(); });
+  links_.push_back(made);
+  life_->connections.post([of = life_.get(), end = std::make_shared<std::unique_ptr<io::stream>>(made->server_end())] {
+    of->set->add(std::move(*end));
+  });
+  return made;
+}
+
+std::vector<std::shared_ptr<link>> machine_host::open_links() {
+  std::vector<std::shared_ptr<link>> open;
+  for (const auto& one : links_) {
+    if (auto held = one.lock()) open.push_back(std::move(held));
+  }
+  return open;
+}
+
+void machine_host::fail_disk_once() {
+  ++counters_.disk_errors;
+  disk_error_pending_ = true;
+  const operation kind = chance_.chance(0.5) ? operation::sync_data : operation::write;
+  fs_.fail_next(kind, "*", io::errc::device_error, chance_.below(10));
+}
+
+void machine_host::change_pace() {
+  if (!life_) return;
+  for (sim_executor* one : life_->executors()) one->set_weight(static_cast<unsigned>(1 + chance_.below(128)));
+  if (chance_.chance(0.5)) life_->disks()[chance_.below(3)]->set_weight(1);
+}
+
+void machine_host::steady_network() {
+  network_now_ = network_options{};
+  network_now_.delay_chance = 0;
+}
+
+void machine_host::steady_pace() {
+  if (!life_) return;
+  for (sim_executor* one : life_->executors()) one->set_weight(task_source::default_weight);
+}
+
+}  // namespace braidmq::sim

@@ -1,0 +1,97 @@
+// The machine on which the broker runs: a disk that stays, and one life of the broker after the other. A life is the
+// whole product from connections down to files: real dispatcher, handlers, broker, write-ahead logs, segments.
+//
+// What ends a life: a power cut (the disk keeps what its fault model allows), the death of the process (everything
+// written is kept), a clean stop, or the broker's own decision after a disk error.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "support/sim_file_system.hpp"
+#include "world/conditions.hpp"
+#include "world/network.hpp"
+#include "world/plants.hpp"
+#include "world/random_bytes.hpp"
+#include "world/scheduler.hpp"
+#include "world/traced_file_system.hpp"
+
+namespace braidmq::sim {
+
+enum class end_of_life { power_cut, process_killed };
+
+struct machine_counters {
+  std::uint64_t lives = 0;
+  std::uint64_t power_cuts = 0;
+  std::uint64_t kills = 0;
+  std::uint64_t clean_stops = 0;
+  std::uint64_t disk_errors = 0;
+  std::uint64_t recoveries_cut_short = 0;
+};
+
+class machine_host {
+ public:
+  machine_host(scheduler& world, sim_executor& network, const conditions& drawn, plant planted, rng chance);
+  ~machine_host();
+
+  // Opens and starts the broker. False when power was cut inside of it (as drawn) or when it refused to start, which
+  // failure() tells.
+  bool start(double crash_in_recovery);
+  void end_life(end_of_life how);
+  // `stopped` runs when the broker has stopped by itself; end_life must follow, from outside of any task.
+  void stop_cleanly(std::function<void()> stopped);
+
+  bool running() const { return life_ != nullptr; }
+  bool ready() const;
+  std::string missing() const;
+  std::uint64_t life_number() const { return counters_.lives; }
+
+  // To be asked after each task: the disk died under the broker, or it gave up.
+  bool power_lost() const { return life_ != nullptr && fs_.crashed(); }
+  bool gave_up() const;
+  std::string fatal_words() const;
+  // A disk error was injected into this life.
+  bool disk_failed() const { return disk_error_pending_; }
+  void clear_disk_failures() { fs_.clear_failures(); }
+
+  // A connection to the running broker. Null when there is none.
+  std::shared_ptr<link> connect(sim_executor& client);
+  std::vector<std::shared_ptr<link>> open_links();
+
+  // Faults that the running life is to meet.
+  void crash_at_operation(std::uint64_t n) { fs_.crash_after(n); }
+  void fail_disk_once();
+  void change_pace();
+  void steady_pace();
+  // From now on bytes travel at once, on connections that are there too.
+  void steady_network();
+
+  sim_file_system& disk() { return fs_; }
+  const machine_counters& counters() const { return counters_; }
+  // Set when the broker did what no fault explains: it refused to start, or gave up without a reason.
+  const std::optional<std::string>& failure() const { return failure_; }
+
+ private:
+  struct life;
+
+  scheduler& world_;
+  sim_executor& network_;
+  const conditions& drawn_;
+  network_options network_now_;
+  plant planted_;
+  rng chance_;
+  sim_file_system fs_;
+  traced_file_system traced_fs_;
+  random_bytes random_;
+  bool disk_error_pending_ = false;
+  std::uint64_t links_made_ = 0;
+  machine_counters counters_;
+  std::optional<std::string> failure_;
+  std::vector<std::weak_ptr<link>> links_;
+  std::unique_ptr<life> life_;
+};
+
+}  // namespace braidmq::sim

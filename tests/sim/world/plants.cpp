@@ -1,0 +1,166 @@
+#include "world/plants.hpp"
+
+#include <array>
+#include <deque>
+#include <utility>
+
+#include "base/endian.hpp"
+#include "model/record_batch.hpp"
+#include "protocol/generated/fetch.hpp"
+#include "protocol/generated/produce.hpp"
+#include "protocol/message.hpp"
+
+namespace braidmq::sim {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, plant>, 6> names{{
+    {"none", plant::none},
+    {"skip-fsync", plant::skip_fsync},
+    {"lost-dirsync", plant::lost_dirsync},
+    {"early-ack", plant::early_ack},
+    {"forget-sequences", plant::forget_sequences},
+    {"torn-visibility", plant::torn_visibility},
+}};
+
+// Says durable at once, and writes behind.
+class early_ack_log final : public wal::log {
+ public:
+  early_ack_log(std::unique_ptr<wal::log> target, io::executor& owner) : target_(std::move(target)), owner_(owner) {}
+
+  const std::vector<wal::recovered_group>& recovered() const override { return target_->recovered(); }
+
+  void append(wal::append_item item, unique_function<void(status)> durable) override {
+    target_->append(std::move(item), [](const status&) {});
+    owner_.post([alive = std::weak_ptr(alive_), durable = std::move(durable)]() mutable {
+      if (!alive.expired()) durable({});
+    });
+  }
+
+  void read(raft::group_id group, raft::index from, std::size_t max_bytes,
+            unique_function<void(result<std::vector<raft::entry>>)> done) override {
+    target_->read(group, from, max_bytes, std::move(done));
+  }
+
+  wal::stats statistics() const override { return target_->statistics(); }
+
+ private:
+  std::unique_ptr<wal::log> target_;
+  io::executor& owner_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+std::int16_t key_of(byte_view frame) {
+  return frame.size() < 8 ? -1 : load_be<std::int16_t>(frame.data());
+}
+
+// Takes producer and sequence out of every batch, so that a repetition is written again.
+class forget_sequences_filter final : public net::frame_handler {
+ public:
+  explicit forget_sequences_filter(net::frame_handler& target) : target_(target) {}
+
+  void handle(const std::shared_ptr<net::connection_info>& connection, bytes frame, unique_function<void()> accepted,
+              unique_function<void(result<net::answer>)> respond) override {
+    if (key_of(frame) == protocol::produce_request::api_key) frame = without_producer(frame);
+    target_.handle(connection, std::move(frame), std::move(accepted), std::move(respond));
+  }
+
+ private:
+  static bytes without_producer(const bytes& frame) {
+    auto decoded = protocol::decode_request_frame(frame);
+    if (!decoded) return frame;
+    const std::int16_t version = decoded->header.request_api_version;
+    auto request = protocol::produce_request::decode(decoded->body, version);
+    if (!request) return frame;
+    for (auto& topic : request->topic_data) {
+      for (auto& partition : topic.partition_data) {
+        if (partition.records) partition.records = anonymous(*partition.records);
+      }
+    }
+    byte_buffer buffer;
+    const status encoded = protocol::encode_request_frame(buffer, *request, version, decoded->header.correlation_id,
+                                                          decoded->header.client_id);
+    return encoded ? buffer.freeze().slice(4) : frame;
+  }
+
+  static bytes anonymous(const bytes& batch) {
+    if (batch.size() < model::batch_layout::header_bytes) return batch;
+    byte_buffer copy;
+    copy.append(batch.view());
+    copy.put_be(model::batch_layout::producer_id, std::int64_t{-1});
+    copy.put_be(model::batch_layout::producer_epoch, std::int16_t{-1});
+    copy.put_be(model::batch_layout::base_sequence, std::int32_t{-1});
+    copy.put_be(model::batch_layout::crc, model::compute_batch_crc(copy.view()));
+    return copy.freeze();
+  }
+
+  net::frame_handler& target_;
+};
+
+// The last partition with records in a fetch answer ends one batch too early.
+class torn_visibility_filter final : public net::frame_handler {
+ public:
+  explicit torn_visibility_filter(net::frame_handler& target) : target_(target) {}
+
+  void handle(const std::shared_ptr<net::connection_info>& connection, bytes frame, unique_function<void()> accepted,
+              unique_function<void(result<net::answer>)> respond) override {
+    if (key_of(frame) == protocol::fetch_response::api_key) {
+      const auto version = load_be<std::int16_t>(frame.data() + 2);
+      respond = [version, respond = std::move(respond)](result<net::answer> answer) mutable {
+        if (answer && *answer && (*answer)->size() == 2) tear((**answer)[1], version);
+        respond(std::move(answer));
+      };
+    }
+    target_.handle(connection, std::move(frame), std::move(accepted), std::move(respond));
+  }
+
+ private:
+  static void tear(bytes& body, std::int16_t version) {
+    auto response = protocol::fetch_response::decode(body, version);
+    if (!response || response->responses.empty() || response->responses.back().partitions.empty()) return;
+    auto& last = response->responses.back().partitions.back();
+    if (!last.records || last.records->empty()) return;
+    model::batch_reader reader(*last.records);
+    std::size_t begin_of_last = 0;
+    std::optional<model::offset> base;
+    for (std::size_t at = 0;; at = reader.position()) {
+      const auto batch = reader.next();
+      if (!batch || !*batch) break;
+      begin_of_last = at;
+      base = (*batch)->header.base_offset;
+    }
+    if (!base) return;
+    last.records = last.records->slice(0, begin_of_last);
+    last.high_watermark = *base;
+    byte_buffer buffer;
+    if (response->encode(buffer, version)) body = buffer.freeze();
+  }
+
+  net::frame_handler& target_;
+};
+
+}  // namespace
+
+std::optional<plant> parse_plant(std::string_view name) {
+  for (const auto& [known, which] : names) {
+    if (known == name) return which;
+  }
+  return std::nullopt;
+}
+
+std::string_view plant_names() {
+  return "none, skip-fsync, lost-dirsync, early-ack, forget-sequences, torn-visibility";
+}
+
+wal_wrapper wal_plant(plant which, io::executor& owner) {
+  if (which != plant::early_ack) return nullptr;
+  return
+      [&owner](std::unique_ptr<wal::log> target) { return std::make_unique<early_ack_log>(std::move(target), owner); };
+}
+
+std::unique_ptr<net::frame_handler> frame_plant(plant which, net::frame_handler& target) {
+  if (which == plant::forget_sequences) return std::make_unique<forget_sequences_filter>(target);
+  if (which == plant::torn_visibility) return std::make_unique<torn_visibility_filter>(target);
+  return nullptr;
+}
+
+}  // namespace braidmq::sim

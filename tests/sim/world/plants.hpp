@@ -1,0 +1,32 @@
+// Planted bugs: what the checkers must find, or they prove nothing. Each is a defect that such a broker could have.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "net/frame_handler.hpp"
+#include "wal/log.hpp"
+
+namespace braidmq::sim {
+
+enum class plant {
+  none,
+  skip_fsync,        // the disk says that it synced, and did not
+  lost_dirsync,      // names of new files are not synced
+  early_ack,         // the write-ahead log reports durable what it has only been given
+  forget_sequences,  // producers' sequences are not looked at
+  torn_visibility,   // one partition of an answer ends earlier than the others
+};
+
+std::optional<plant> parse_plant(std::string_view name);
+std::string_view plant_names();
+
+using wal_wrapper = std::function<std::unique_ptr<wal::log>(std::unique_ptr<wal::log>)>;
+wal_wrapper wal_plant(plant which, io::executor& owner);  // empty when the bug is elsewhere
+
+// Null when the bug is elsewhere.
+std::unique_ptr<net::frame_handler> frame_plant(plant which, net::frame_handler& target);
+
+}  // namespace braidmq::sim

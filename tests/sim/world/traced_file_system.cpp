@@ -1,0 +1,71 @@
+#include "world/traced_file_system.hpp"
+
+#include <utility>
+
+namespace braidmq::sim {
+namespace {
+
+enum kind : std::uint64_t { open_file, make_folder, remove_name, rename_name, sync_folder, write, sync, truncate };
+
+class traced_file final : public io::file {
+ public:
+  traced_file(std::unique_ptr<io::file> target, trace& events) : target_(std::move(target)), events_(events) {}
+
+  result<std::size_t> read_at(std::uint64_t position, mutable_byte_view target) const override {
+    return target_->read_at(position, target);
+  }
+  status write_at(std::uint64_t position, std::span<const byte_view> parts) override {
+    events_.mix(event::file, write + (position << 4U));
+    for (const byte_view part : parts) events_.mix(event::file, part);
+    return target_->write_at(position, parts);
+  }
+  status sync_data() override {
+    events_.mix(event::file, sync);
+    return target_->sync_data();
+  }
+  status truncate(std::uint64_t size) override {
+    events_.mix(event::file, kind::truncate + (size << 4U));
+    return target_->truncate(size);
+  }
+  result<std::uint64_t> size() const override { return target_->size(); }
+
+ private:
+  std::unique_ptr<io::file> target_;
+  trace& events_;
+};
+
+}  // namespace
+
+void traced_file_system::note(std::uint64_t kind, const std::string& path) {
+  events_.mix(event::file, kind);
+  events_.mix(event::file, as_byte_view(path));
+}
+
+result<std::unique_ptr<io::file>> traced_file_system::open(const std::string& path, io::open_mode mode) {
+  note(open_file, path);
+  BRAID_TRY(opened, target_.open(path, mode));
+  return std::make_unique<traced_file>(std::move(opened), events_);
+}
+
+status traced_file_system::make_directories(const std::string& folder) {
+  note(make_folder, folder);
+  return target_.make_directories(folder);
+}
+
+status traced_file_system::remove(const std::string& path) {
+  note(remove_name, path);
+  return target_.remove(path);
+}
+
+status traced_file_system::rename(const std::string& from, const std::string& to) {
+  note(rename_name, from);
+  note(rename_name, to);
+  return target_.rename(from, to);
+}
+
+status traced_file_system::sync_directory(const std::string& folder) {
+  note(sync_folder, folder);
+  return ignore_directory_sync_ ? status() : target_.sync_directory(folder);
+}
+
+}  // namespace braidmq::sim
