@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# broker.sh start PROGRAM FOLDER KAFKA_PORT ADMIN_PORT   starts a broker with its config, log and data in FOLDER
+# broker.sh stop FOLDER...                               SIGTERM, and waits until it is gone
+# broker.sh kill FOLDER                                  SIGKILL, as a power cut of the process
+set -euo pipefail
+DEADLINE_S=60
+
+# The pid of FOLDER's broker, when it runs. A pid alone proves nothing: another process may have it by now.
+running() {
+  local pid
+  pid=$(cat "$1/broker.pid" 2>/dev/null) || return 1
+  tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -qF -- "$1/broker.yaml" || return 1
+  echo "$pid"
+}
+
+wait_gone() {
+  local end=$((SECONDS + DEADLINE_S))
+  while kill -0 "$1" 2>/dev/null; do
+    if [ $SECONDS -ge $end ]; then
+      echo "process $1 still runs after $DEADLINE_S s" >&2
+      return 1
+    fi
+    sleep 0.05
+  done
+}
+
+start() {
+  local program=$1 folder=$2 kafka_port=$3 admin_port=$4 pid end
+  if pid=$(running "$folder"); then
+    echo "already running with pid $pid: 127.0.0.1:$kafka_port"
+    return
+  fi
+  mkdir -p "$folder"
+  # An existing config is the user's.
+  [ -f "$folder/broker.yaml" ] || cat >"$folder/broker.yaml" <<YAML
+# There is no authentication yet: keep the addresses on 127.0.0.1.
+broker.id: 0
+listeners: PLAINTEXT://127.0.0.1:$kafka_port
+admin.listener: 127.0.0.1:$admin_port
+data.dir: $folder/data
+wal.dir: $folder/wal
+YAML
+  : >"$folder/broker.log"
+  nohup "$program" --config "$folder/broker.yaml" >>"$folder/broker.log" 2>&1 </dev/null &
+  pid=$!
+  echo "$pid" >"$folder/broker.pid"
+  end=$((SECONDS + DEADLINE_S))
+  until grep '^braid-broker ready:' "$folder/broker.log"; do
+    if ! kill -0 "$pid" 2>/dev/null; then
+      cat "$folder/broker.log" >&2
+      rm -f "$folder/broker.pid"
+      return 1
+    fi
+    if [ $SECONDS -ge $end ]; then
+      echo "not ready after $DEADLINE_S s; see $folder/broker.log" >&2
+      return 1
+    fi
+    sleep 0.05
+  done
+}
+
+stop() {
+  local folder pid
+  for folder in "$@"; do
+    if pid=$(running "$folder"); then
+      kill -TERM "$pid"
+      wait_gone "$pid"
+      echo "stopped the broker of $folder (pid $pid)"
+    fi
+    rm -f "$folder/broker.pid"
+  done
+}
+
+command=$1
+shift
+case $command in
+  start) start "$1" "$(realpath -m "$2")" "$3" "$4" ;;
+  stop)
+    folders=()
+    for folder in "$@"; do folders+=("$(realpath -m "$folder")"); done
+    stop "${folders[@]}"
+    ;;
+  kill)
+    folder=$(realpath -m "$1")
+    pid=$(running "$folder") || { echo "no broker runs in $folder" >&2; exit 1; }
+    kill -KILL "$pid"
+    wait_gone "$pid"
+    rm -f "$folder/broker.pid"
+    ;;
+  *)
+    echo "unknown command $command" >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# quickstart.sh PROGRAM JAVA_FOLDER FOLDER: starts a broker, uses it with kcat and Java, kills it in mid-load, and shows
+# that nothing acknowledged was lost. `make quickstart` builds first. Everything lies in FOLDER, which is made anew.
+#
+# KEEP=1 leaves the broker running. KAFKA_PORT and ADMIN_PORT choose other ports than 9092 and 9644.
+set -euo pipefail
+here=$(dirname "$(realpath "$0")")
+program=$(realpath "$1") java_folder=$(realpath "$2") folder=$(realpath -m "$3")
+port=${KAFKA_PORT:-9092} admin_port=${ADMIN_PORT:-9644}
+broker=127.0.0.1:$port
+acked=$folder/acknowledged.txt
+loader=
+
+step() { printf '\n%s. %s\n' "$1" "$2"; }
+indent() { sed 's/^/   /'; }
+java_client() {
+  java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx256m -Dorg.slf4j.simpleLogger.defaultLogLevel=error \
+    -cp "$java_folder/*" "$here/java/$1" "$broker" "${@:2}"
+}
+fail() {
+  echo "quickstart: $1" >&2
+  exit 1
+}
+clean_up() {
+  local status=$?
+  if [ -n "$loader" ]; then kill "$loader" 2>/dev/null || true; fi
+  if [ $status -ne 0 ]; then
+    echo "quickstart failed; the broker's last words:" >&2
+    tail -n 20 "$folder/broker.log" >&2 || true
+    "$here/broker.sh" stop "$folder" >&2 || true
+  fi
+}
+trap clean_up EXIT
+started=$SECONDS
+
+"$here/broker.sh" stop "$folder"
+# Only a folder that an earlier quickstart made is removed.
+if [ -d "$folder" ]; then
+  [ -f "$folder/broker.yaml" ] || [ -z "$(ls -A "$folder")" ] || fail "$folder is not a folder of an earlier quickstart; remove it first"
+  rm -rf "$folder"
+fi
+mkdir -p "$folder"
+
+step 1 "Start one broker on $broker, its data in $folder"
+"$here/broker.sh" start "$program" "$folder" "$port" "$admin_port" | indent
+
+step 2 "Create two topics with Java's AdminClient: orders (2 partitions) and inventory (1)"
+java_client Admin.java create orders:2 inventory:1 | indent
+
+step 3 "Write three records to each with kcat, read them back with kcat"
+for topic in orders inventory; do
+  printf '%s\n' "first $topic record" "second $topic record" "third $topic record" >"$folder/$topic.sent"
+  kcat -b "$broker" -P -t "$topic" -p 0 "$folder/$topic.sent" -l
+  kcat -b "$broker" -C -t "$topic" -p 0 -o beginning -e -q >"$folder/$topic.read"
+  cmp "$folder/$topic.sent" "$folder/$topic.read" || fail "$topic: kcat read something else than it wrote"
+  sed "s/^/   $topic: /" "$folder/$topic.read"
+done
+
+step 4 "Write 300 records to both with Java's producer (idempotent, as it is by default), read all back with Java"
+java_client Loader.java "$acked" 0 300 1000 orders:2 inventory:1 | indent
+java_client Verifier.java "$acked" orders inventory | indent
+
+step 5 "Load both topics, and kill -9 the broker in the middle of it"
+java_client Loader.java "$acked" 1000 2000 400 orders:2 inventory:1 >"$folder/loader.log" 2>&1 &
+loader=$!
+acknowledged() { wc -l <"$acked"; }
+end=$((SECONDS + 60))
+until [ "$(acknowledged)" -ge 900 ]; do
+  kill -0 "$loader" 2>/dev/null || fail "the loader ended early: $(cat "$folder/loader.log")"
+  [ $SECONDS -lt $end ] || fail "the loader got no further than $(acknowledged) records"
+  sleep 0.05
+done
+"$here/broker.sh" kill "$folder"
+at_kill=$(acknowledged)
+kill -0 "$loader" 2>/dev/null || fail "the loader was through before the kill"
+echo "   killed with $at_kill records acknowledged, and the loader still sending"
+
+step 6 "Start it again on the same folder; the loader goes on by itself"
+"$here/broker.sh" start "$program" "$folder" "$port" "$admin_port" | indent
+wait "$loader" || fail "the loader gave up: $(cat "$folder/loader.log")"
+loader=
+indent <"$folder/loader.log"
+
+step 7 "Read everything and hold it against what was acknowledged: all there, once, in order?"
+java_client Verifier.java "$acked" orders inventory | indent
+total=$(acknowledged)
+[ "$total" -eq 2300 ] || fail "$total records were acknowledged, 2300 were sent"
+
+echo
+echo "All $total acknowledged records are there, once and in order, $at_kill of them from before the kill. ($((SECONDS - started)) s)"
+echo
+echo "   data       $folder/data and $folder/wal"
+echo "   log        $folder/broker.log"
+echo "   config     $folder/broker.yaml"
+if [ "${KEEP:-}" = 1 ]; then
+  echo "   connect    any Kafka client, bootstrap.servers=$broker    e.g.  kcat -b $broker -L"
+  echo "   health     curl http://127.0.0.1:$admin_port/readyz    metrics: /metrics"
+  echo "   stop       make stop"
+else
+  "$here/broker.sh" stop "$folder" | indent
+  echo "   again      make quickstart KEEP=1 leaves the broker running for you; then connect any Kafka client with"
+  echo "              bootstrap.servers=$broker, for example: kcat -b $broker -L; make stop ends it"
+fi

@@ -1,0 +1,84 @@
+"""SIGKILL: everything acknowledged is there after the next start, once and in order."""
+
+import subprocess
+
+import kafka_raw
+from harness import equal, wait_until
+
+
+def test_loader_survives_three_kills(t):
+    broker = t.broker()
+    first, second = t.topic(broker, partitions=2), t.topic(broker)
+    acked = t.folder / "acked.txt"
+    command = t.java_command("Loader.java", broker.bootstrap, acked, 0, 6000, 500, f"{first}:2", f"{second}:1")
+    loader = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        def acknowledged():
+            return acked.read_bytes().count(b"\n") if acked.exists() else 0
+
+        def fail_if_ended():
+            if loader.poll() is not None:
+                raise AssertionError(f"loader ended early: {loader.stdout.read().decode()}")
+
+        for kill in range(1, 4):
+            target = kill * 1200
+            wait_until(lambda: acknowledged() >= target, f"{target} acknowledged", timeout=120, check=fail_if_ended)
+            broker.kill()
+            assert loader.poll() is None, "the loader was through before the kill: nothing was in flight"
+            broker.start()
+        output, _ = loader.communicate(timeout=180)
+        equal(loader.returncode, 0, output.decode())
+    finally:
+        loader.kill()
+        loader.wait()
+    said = t.java("Verifier.java", broker.bootstrap, acked, first, second)
+    assert "acknowledged 6000, read 6000, lost 0, faults 0" in said, said
+
+
+def test_acknowledged_is_readable_at_once_after_a_kill(t):
+    broker = t.broker()
+    topic = t.topic(broker)
+    values = []
+    for round_ in range(5):
+        with broker.connect() as c:
+            for i in range(20):
+                value = f"{round_}-{i}".encode()
+                equal(c.produce(topic, kafka_raw.record_batch([value])), (0, len(values)))
+                values.append(value)
+        broker.kill()
+        broker.start()
+        with broker.connect() as c:
+            equal(c.list_offsets(topic, kafka_raw.LATEST)[2], len(values))
+            error, end, data = c.fetch(topic, 0)
+            equal((error, end), (0, len(values)))
+            equal(kafka_raw.read_batches(data), list(enumerate(values)))
+
+
+def test_created_topics_outlive_a_kill(t):
+    broker = t.broker()
+    topics = [t.topic(broker, partitions=n) for n in (1, 3, 7)]
+    with broker.connect() as c:
+        before = c.metadata(topics)
+    broker.kill()
+    broker.start()
+    with broker.connect() as c:
+        after = c.metadata(topics)
+    for topic, partitions in zip(topics, (1, 3, 7)):
+        assert after[topic][0] == 0 and len(after[topic][2]) == partitions, after[topic]
+        equal(after[topic][1], before[topic][1], "the topic id changed")
+
+
+def test_a_retry_after_a_kill_is_a_duplicate(t):
+    """A producer that never heard the answer sends its batch again: it must not stand twice."""
+    broker = t.broker()
+    topic = t.topic(broker)
+    batches = [kafka_raw.record_batch([b"a", b"b"], producer=(4711, 0, 0)),
+               kafka_raw.record_batch([b"c"], producer=(4711, 0, 2))]
+    with broker.connect() as c:
+        equal([c.produce(topic, b) for b in batches], [(0, 0), (0, 2)])
+    broker.kill()
+    broker.start()
+    with broker.connect() as c:
+        equal([c.produce(topic, b) for b in batches], [(0, 0), (0, 2)])
+        equal(c.list_offsets(topic, kafka_raw.LATEST)[2], 3)
+        equal(c.produce(topic, kafka_raw.record_batch([b"d"], producer=(4711, 0, 3))), (0, 3))

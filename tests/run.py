@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Runs every test of a build: what CTest knows (unit, conformance, sim, tidy), then the integration tests.
+
+Counts cases, not programs: a GoogleTest program counts its cases, any other CTest test counts as one. Ends with a table by
+group and the line "N passed, N failed"; exits 1 when anything failed, or when nothing ran.
+"""
+
+import argparse
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+GTEST_PASSED = re.compile(r"^\[  PASSED  \] (\d+) tests?\.", re.M)
+GTEST_FAILED = re.compile(r"^\[  FAILED  \] (\d+) tests?, listed below", re.M)
+CLOSING = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
+
+
+def count_case(case):
+    """(passed, failed) of one CTest test; a program that died counts one failure on top of what it managed to say."""
+    output = case.findtext("system-out") or ""
+    ok = case.get("status") == "run"
+    passed = sum(int(n) for n in GTEST_PASSED.findall(output))
+    failed = sum(int(n) for n in GTEST_FAILED.findall(output))
+    if ok:
+        return (passed or 1), 0
+    return passed, (failed or 1)
+
+
+def run_ctest(build, jobs, only):
+    """Counts by group (the name before the first dot)."""
+    groups = collections.OrderedDict()
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder) / "ctest.xml"
+        command = ["ctest", "--test-dir", str(build), f"-j{jobs}", "--output-on-failure", "--no-tests=error",
+                   "--output-junit", str(report), "--test-output-size-passed", "65536",
+                   "--test-output-size-failed", "1048576", "--test-output-truncation", "head"]
+        if only:
+            command += ["-R", only]
+        status = subprocess.run(command, check=False).returncode
+        if not report.exists():
+            return {"ctest": (0, 1)}
+        for case in ElementTree.parse(report).getroot().iter("testcase"):
+            if case.get("status") == "disabled":
+                continue
+            group = case.get("name").split(".")[0]
+            passed, failed = groups.get(group, (0, 0))
+            more_passed, more_failed = count_case(case)
+            groups[group] = (passed + more_passed, failed + more_failed)
+    # Only an honest sum may end well: CTest said no, so one failure at least must show.
+    if status != 0 and not any(failed for _, failed in groups.values()):
+        groups["ctest"] = (0, 1)
+    return groups
+
+
+def run_integration(build, only):
+    command = [sys.executable, str(ROOT / "tests/integration/run.py"), "--broker", str(build / "broker/app/braid-broker"),
+               "--java", str(ROOT / "build/deps/java")]
+    if only:
+        command.append(only)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    last = None
+    for line in process.stdout:
+        print(line, end="", flush=True)
+        last = CLOSING.match(line.strip()) or last
+    status = process.wait()
+    if last is None:
+        return 0, 1
+    passed, failed = int(last.group(1)), int(last.group(2))
+    return passed, max(failed, 1 if status != 0 else 0)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/debug")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", help="a regular expression on the names of tests")
+    arguments = parser.parse_args()
+    groups = dict(run_ctest(arguments.build.resolve(), arguments.jobs, arguments.only))
+    groups["integration"] = run_integration(arguments.build.resolve(), arguments.only)
+
+    print(f"\n{'group':<14}{'passed':>8}{'failed':>8}")
+    for group, (passed, failed) in groups.items():
+        print(f"{group:<14}{passed:>8}{failed:>8}")
+    passed = sum(p for p, _ in groups.values())
+    failed = sum(f for _, f in groups.values())
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
