@@ -49,7 +49,7 @@ fi
   { tail -n 30 "$root/apt.log" >&2; exit 1; }
 
 commit=$(git rev-parse HEAD)
-git clone -q --no-hardlinks . "$root/root/braidmq"
+git clone -q --no-hardlinks . "$root/srv/braidmq"
 echo "== make quickstart at $commit"
 free_port() {
   local port=$((20000 + RANDOM % 10000))
@@ -57,7 +57,7 @@ free_port() {
   echo "$port"
 }
 started=$SECONDS
-in_root KAFKA_PORT="$(free_port)" ADMIN_PORT="$(free_port)" make -C /root/braidmq quickstart
+in_root KAFKA_PORT="$(free_port)" ADMIN_PORT="$(free_port)" make -C /srv/braidmq quickstart
 took=$((SECONDS - started))
 echo "== make quickstart took $took s on the fresh machine (limit $LIMIT_S s)"
 [ "$took" -le "$LIMIT_S" ]
