@@ -40,6 +40,11 @@ class file {
   // fdatasync: bytes and size.
   virtual status sync_data() = 0;
 
+  // Forgets what memory holds of a file that has just been synced, so that reads come from the device. After a sync
+  // that failed, perhaps in the life of another process, memory shows bytes that are on no disk, and later syncs report
+  // success: who wants to build on what it reads asks the device.
+  virtual status discard_cache() = 0;
+
   virtual status truncate(std::uint64_t size) = 0;
   virtual result<std::uint64_t> size() const = 0;
 };

@@ -66,6 +66,12 @@ class scanner {
     path_ = path_of(sequence);
     BRAID_TRY(opened, fs_.open(path_, io::open_mode::read_write));
     file_ = std::move(opened);
+    if (is_last) {
+      // The process before may have ended between a write and its sync, or by a sync that failed. What is read here
+      // must be what a power cut would leave, because the next group write will vouch for it.
+      BRAID_TRY_VOID(file_->sync_data());
+      BRAID_TRY_VOID(file_->discard_cache());
+    }
     BRAID_TRY(size, file_->size());
     size_ = size;
     BRAID_TRY_VOID(read_header(sequence));
@@ -218,9 +224,8 @@ result<recovery> recover(io::file_system& fs, const std::string& folder) {
   const auto torn_at = scan.torn_at();
   recovery found = scan.take();
   for (const std::string& name : content.unfinished) BRAID_TRY_VOID(fs.remove(folder + "/" + name));
-  if (found.end.file) {
-    if (torn_at) BRAID_TRY_VOID(found.end.file->truncate(*torn_at));
-    // After a mere process crash the last group write may have been read from memory that no sync has seen.
+  if (torn_at) {
+    BRAID_TRY_VOID(found.end.file->truncate(*torn_at));
     BRAID_TRY_VOID(found.end.file->sync_data());
   }
   BRAID_TRY_VOID(fs.sync_directory(folder));

@@ -135,7 +135,8 @@ class simulation {
       const std::string why = machine_.fatal_words();
       if (!machine_.disk_failed()) return fail("recovery", "the broker gave up without a disk error: " + why);
       say("the broker gave up: " + why);
-      machine_.end_life(end_of_life::power_cut);
+      // Killed, the next life meets the memory that the failed sync has left behind.
+      machine_.end_life(chance_.chance(0.5) ? end_of_life::power_cut : end_of_life::process_killed);
     }
     nemesis_.after_task();
     return true;

@@ -151,6 +151,11 @@ void node::lose_changes() {
   name_changes.clear();
 }
 
+void node::discard_cache() {
+  written = durable;
+  for (const file_change& change : changes) apply(written, change);
+}
+
 void node::set_name(std::uint64_t group, const std::string& name, node_ptr target) {
   if (target) {
     names[name] = target;

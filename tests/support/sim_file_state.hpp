@@ -50,7 +50,9 @@ struct node {
   void write(std::uint64_t position, byte_view data);
   void truncate(std::uint64_t size);
   void sync();
-  void lose_changes();  // a failed sync: seen by readers, but never durable
+  void lose_changes();
+  void discard_cache();  // readers see what is durable, and the changes that a sync still can save  // a failed sync:
+                         // seen by readers, but never durable
 
   void set_name(std::uint64_t group, const std::string& name, node_ptr target);
 };

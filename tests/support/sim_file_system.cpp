@@ -158,6 +158,13 @@ class sim_file final : public io::file {
     return {};
   }
 
+  status discard_cache() override {
+    const std::lock_guard lock(fs_->mutex);
+    if (stale() || fs_->crashed) return state::dead(path_);
+    target_->discard_cache();
+    return {};
+  }
+
   status truncate(std::uint64_t size) override {
     const std::lock_guard lock(fs_->mutex);
     BRAID_TRY_VOID(usable_for_writing());

@@ -23,6 +23,7 @@ class traced_file final : public io::file {
     events_.mix(event::file, sync);
     return target_->sync_data();
   }
+  status discard_cache() override { return target_->discard_cache(); }
   status truncate(std::uint64_t size) override {
     events_.mix(event::file, kind::truncate + (size << 4U));
     return target_->truncate(size);

@@ -235,6 +235,32 @@ TEST(WalCrash, WhatALifeHasRecoveredIsDurable) {
   EXPECT_EQ(p.all(group_a).size(), 1U);
 }
 
+// A sync that fails leaves its bytes in memory, where the next process can read them, and on no disk. Taking them for
+// durable would let the next group write vouch for a hole.
+TEST(WalCrash, WhatAFailedSyncLeftInMemoryIsNotRecovered) {
+  sim::sim_file_system fs;
+  {
+    process p(fs);
+    EXPECT_TRUE(p.write(item(group_a, {make_entry(1, 1, "durable")})));
+    fs.fail_next(sim::operation::sync_data, "*", io::errc::device_error);
+    EXPECT_FALSE(p.write(item(group_a, {make_entry(1, 2, "in memory only")})));
+  }
+  fs.kill_process();
+  {
+    process p(fs);
+    ASSERT_TRUE(p.wal) << p.failure->to_string();
+    ASSERT_EQ(p.all(group_a).size(), 1U);
+    EXPECT_TRUE(p.write(item(group_a, {make_entry(2, 2, "in its place")})));
+  }
+  sim::rng chance(1);
+  fs.power_cut(chance, sim::power_cut_options::only_synced());
+  process p(fs);
+  ASSERT_TRUE(p.wal) << p.failure->to_string();
+  const auto entries = p.all(group_a);
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_EQ(as_string_view(entries[1].payload), "in its place");
+}
+
 // The planted bug that these tests exist to find: a sync that does nothing.
 TEST(WalCrash, ALyingSyncIsNoticed) {
   sim::sim_file_system fs;
