@@ -29,6 +29,7 @@ controller::controller(controller_options options, io::executor& owner, io::time
       image_(machine_.current()) {}
 
 controller::~controller() {
+  for (const waiter& one : waiters_) timers_.cancel(one.timer);
   for (const change& one : changes_) timers_.cancel(one.timer);
 }
 
@@ -39,6 +40,7 @@ void controller::start() {
 void controller::stop() {
   if (std::exchange(stopped_, true)) return;
   group_->stop();
+  tell_waiters(fail(errc::stopped));
   for (change& one : std::exchange(changes_, {})) {
     timers_.cancel(one.timer);
     if (one.done) one.done(fail(errc::stopped));
@@ -55,7 +57,32 @@ image_ptr controller::current() const {
   return image_;
 }
 
+void controller::when_current(io::duration timeout, unique_function<void(status)> done) {
+  owner_.post([this, alive = std::weak_ptr(alive_), timeout, done = std::move(done)]() mutable {
+    if (alive.expired()) return;
+    if (stopped_) return done(fail(errc::stopped));
+    if (is_current()) return done({});
+    const std::uint64_t id = ++last_change_;
+    const io::timer_id timer = timers_.schedule(timeout, [this, id] {
+      const auto found = std::ranges::find(waiters_, id, &waiter::id);
+      if (found == waiters_.end()) return;
+      auto late = std::move(found->done);
+      waiters_.erase(found);
+      late(fail(errc::timed_out, "the metadata log is still being read"));
+    });
+    waiters_.push_back({id, timer, std::move(done)});
+  });
+}
+
+void controller::tell_waiters(const status& outcome) {
+  for (waiter& one : std::exchange(waiters_, {})) {
+    timers_.cancel(one.timer);
+    one.done(outcome);
+  }
+}
+
 bool controller::is_ready() const {
+  if (!is_current()) return false;
   const image_ptr now = current();
   const auto claimed = now->brokers().find(options_.broker);
   return !now->cluster_id().is_zero() && claimed != now->brokers().end() && claimed->second == options_.incarnation;
@@ -146,6 +173,10 @@ void controller::apply(const raft::entry& entry) {
 }
 
 void controller::applied(raft::index) {
+  if (!stopped_ && !is_current() && group_->node().serves()) {
+    is_current_.store(true, std::memory_order_release);
+    tell_waiters({});
+  }
   settle_identity();
 }
 

@@ -5,6 +5,7 @@
 // the metadata executor (callers hop back to their own). image() may be read from any thread.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -59,7 +60,11 @@ class controller final : private multiraft::state_machine {
   // The checks of create_topic against an image, without making it (validate_only).
   status check_topic(const new_topic& topic, const image& against) const;
   void allocate_producer_ids(io::duration timeout, unique_function<void(result<producer_id_block>)> done);
-  // The cluster is founded and this broker's id is claimed by this incarnation.
+  // The image holds everything that was acknowledged before this start: until then a topic that is not in it may exist.
+  bool is_current() const { return is_current_.load(std::memory_order_acquire); }
+  // `done` runs on the metadata executor once that is so; timed_out or stopped when it is not to be.
+  void when_current(io::duration timeout, unique_function<void(status)> done);
+  // Current, the cluster is founded, and this broker's id is claimed by this incarnation.
   bool is_ready() const;
 
  private:
@@ -79,6 +84,7 @@ class controller final : private multiraft::state_machine {
 
   void propose(command what, io::duration timeout, unique_function<void(result<outcome>)> done);
   void settle_identity();
+  void tell_waiters(const status& outcome);
   void publish();
 
   controller_options options_;
@@ -91,6 +97,13 @@ class controller final : private multiraft::state_machine {
   std::deque<change> changes_;  // proposed, by rising index
   std::uint64_t last_change_ = 0;
   std::vector<unique_function<void(image_ptr)>> subscribers_;
+  struct waiter {
+    std::uint64_t id = 0;
+    io::timer_id timer;
+    unique_function<void(status)> done;
+  };
+  std::vector<waiter> waiters_;  // for is_current()
+  std::atomic<bool> is_current_{false};
   bool identity_proposed_ = false;
   bool stopped_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for tasks that outlive this object

@@ -127,7 +127,9 @@ std::vector<std::string> broker::readiness() const {
   std::vector<std::string> missing;
   if (failed_) missing.emplace_back("a disk has failed");
   const metadata::image_ptr image = controller_->current();
-  if (image->cluster_id().is_zero()) {
+  if (!controller_->is_current()) {
+    missing.emplace_back("the metadata log is still being read");
+  } else if (image->cluster_id().is_zero()) {
     missing.emplace_back("the metadata quorum has not founded the cluster yet");
   } else if (!image->brokers().contains(options_.id)) {
     missing.push_back(fmt::format("broker id {} is not registered yet", options_.id));

@@ -12,6 +12,7 @@ namespace braidmq::server {
 namespace {
 
 constexpr std::size_t fixed_header_bytes = 8;  // key, version, correlation id
+constexpr io::duration metadata_patience = std::chrono::seconds(30);
 
 bytes response_header(std::int32_t correlation_id, std::int16_t version) {
   protocol::response_header header;
@@ -88,6 +89,17 @@ runtime::task<void> dispatcher::run(request_ptr context, const served_api* api, 
                                     responder respond) {
   const io::clock& clock = broker_.environment().clock;
   const io::time_point began = clock.now();
+  if (context->api_key != protocol::api_versions_request::api_key && !broker_.controller().is_current()) {
+    // From an older image a topic that exists would be answered as unknown.
+    auto initiate = [this](unique_function<void(status)> done) {
+      broker_.controller().when_current(metadata_patience, std::move(done));
+    };
+    const status current = co_await runtime::await_callback<status>(initiate);
+    if (!current) {
+      respond(tl::unexpected(current.error()));
+      co_return;
+    }
+  }
   body_answer answer = co_await api->handle(context, std::move(body));
   context->accept();
   api_counters& counters = counters_[static_cast<std::size_t>(api - api_list().data())];

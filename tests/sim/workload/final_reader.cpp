@@ -39,7 +39,7 @@ void final_reader::on_turn() {
 }
 
 void final_reader::learn() {
-  auto call = std::make_shared<metadata_call>(log(), std::vector<std::string>(), context().machine.ready());
+  auto call = std::make_shared<metadata_call>(log(), std::vector<std::string>());
   send(call->message(newest_metadata), newest_metadata, [this, call](const result<bytes>& body) {
     if (!body) return;
     call->take(body, newest_metadata);

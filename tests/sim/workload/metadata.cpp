@@ -20,7 +20,7 @@ class metadata_reader final : public client {
         if (chance().chance(0.5)) names.push_back(name);
       }
     }
-    auto call = std::make_shared<metadata_call>(log(), names, context().machine.ready());
+    auto call = std::make_shared<metadata_call>(log(), names);
     send(call->message(version), version, [this, call, version](const result<bytes>& body) {
       for (const topic_record& topic : call->take(body, version)) {
         context().topics.learn(topic.name, topic.id, topic.partitions);

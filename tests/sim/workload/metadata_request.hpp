@@ -12,9 +12,8 @@ namespace braidmq::sim {
 
 class metadata_call {
  public:
-  // No names: all topics. `ready`: the broker said before that it is.
-  metadata_call(history& log, std::vector<std::string> names, bool ready)
-      : log_(log), names_(std::move(names)), ready_(ready) {
+  // No names: all topics.
+  metadata_call(history& log, std::vector<std::string> names) : log_(log), names_(std::move(names)) {
     for (const auto& [name, topic] : log_.topics()) known_.insert(name);
   }
 
@@ -45,12 +44,12 @@ class metadata_call {
       const std::string name = topic.name.value_or("");
       answered.insert(name);
       const auto partitions = static_cast<std::int32_t>(topic.partitions.size());
-      log_.add(metadata_record{name, topic.error_code, topic.topic_id, partitions, ready_ && known_.contains(name)});
+      log_.add(metadata_record{name, topic.error_code, topic.topic_id, partitions, known_.contains(name)});
       if (topic.error_code != protocol::error_code::none || topic.topic_id.is_zero()) continue;
       learned.push_back({name, topic.topic_id, partitions});
       log_.acknowledge_topic(learned.back());
     }
-    if (names_.empty() && ready_) {
+    if (names_.empty()) {
       for (const std::string& name : known_) {
         if (!answered.contains(name)) {
           log_.add(metadata_record{name, protocol::error_code::unknown_topic_or_partition, {}, 0, true});
@@ -63,7 +62,6 @@ class metadata_call {
  private:
   history& log_;
   std::vector<std::string> names_;
-  bool ready_;
   std::set<std::string> known_;
 };
 

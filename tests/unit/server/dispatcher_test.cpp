@@ -206,5 +206,20 @@ TEST_F(DispatcherTest, AMissingTopicIsMadeOnlyWhenClientAndBrokerAllowIt) {
             error_code::invalid_topic_exception);
 }
 
+// Before the log has been applied again, a topic that exists must not be answered as unknown.
+TEST_F(DispatcherTest, RequestsWaitForTheMetadataThatWasAcknowledged) {
+  start();
+  for (int i = 0; i < 20; ++i) make_topic(fmt::format("topic.{}", i), 1);
+  kill();
+  open();
+  EXPECT_FALSE(broker_->readiness().empty());
+  protocol::metadata_request request;
+  request.topics.reset();
+  const auto response = ask<protocol::metadata_response>(request, 12);
+  ASSERT_TRUE(response);
+  EXPECT_EQ(response->topics.size(), 20U);
+  EXPECT_TRUE(broker_->readiness().empty());
+}
+
 }  // namespace
 }  // namespace braidmq::server

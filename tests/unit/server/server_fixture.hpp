@@ -43,6 +43,13 @@ class ServerTest : public ::testing::Test {
   }
 
   void start() {
+    open();
+    run();
+    ASSERT_TRUE(broker_->readiness().empty()) << broker_->readiness().front();
+  }
+
+  // Started, and nothing has been applied yet.
+  void open() {
     auto opened = broker::open(
         options_, {fs_, clock_, random_, control_, control_timers_, disk_, shard_, shard_timers_, disk_, disk_},
         [this](const error& why) { fatal_ = why.to_string(); });
@@ -51,8 +58,13 @@ class ServerTest : public ::testing::Test {
     dispatcher_ =
         std::make_unique<dispatcher>(*broker_, shard_environment{context_.get_executor(), shard_, shard_timers_});
     broker_->start();
-    run();
-    ASSERT_TRUE(broker_->readiness().empty()) << broker_->readiness().front();
+  }
+
+  // The process dies; what it wrote stays.
+  void kill() {
+    dispatcher_.reset();
+    broker_.reset();
+    fs_.kill_process();
   }
 
   // Everything that can happen without time passing.
