@@ -20,6 +20,8 @@ FUZZ_SECONDS ?= 60
 RELEASE_TARGETS ?= braid-broker
 # What runs on more than one thread; the rest is single-threaded by design and simulated as such.
 TSAN_SUITES ?= admin io net runtime storage wal
+# What turns raw bytes into objects: with the checks that the debug build leaves out for the sake of its build time.
+UBSAN_SUITES ?= base model protocol wal
 empty :=
 space := $(empty) $(empty)
 
@@ -97,15 +99,16 @@ tsan: build/tsan/build.ninja ## Unit tests of the modules with threads under Thr
 	@ninja -C build/tsan -j$(JOBS) $(TSAN_SUITES:%=%_test)
 	@ctest --test-dir build/tsan -j$(JOBS) --output-on-failure -R '^unit\.($(subst $(space),|,$(TSAN_SUITES)))$$'
 
-fuzz: build/fuzz/build.ninja ## Run each fuzzer for FUZZ_SECONDS=60
-	@ninja -C build/fuzz -j$(JOBS) tests/fuzz/all
+fuzz: build/fuzz/build.ninja ## Run each fuzzer for FUZZ_SECONDS=60, and what reads raw bytes under all of UBSan
+	@ninja -C build/fuzz -j$(JOBS) tests/fuzz/all $(UBSAN_SUITES:%=%_test)
+	@ctest --test-dir build/fuzz -j$(JOBS) --output-on-failure -R '^unit\.($(subst $(space),|,$(UBSAN_SUITES)))$$'
 	@tests/run_programs.sh build/fuzz '*_fuzz' -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix=build/fuzz/
 
 bench: build/bench/build.ninja ## Micro-benchmarks
-	@ninja -C build/bench -j$(JOBS)
+	@ninja -C build/bench -j$(JOBS) tests/bench/all
 	@tests/run_programs.sh build/bench '*_bench'
 
-lint: build/debug/build.ninja ## clang-format, tree checks, clang-tidy on changed files (or FILES="...")
+lint: build ## clang-format, tree checks, clang-tidy (what has not changed since it passed is skipped; FILES="..." picks some)
 	@tests/tidy/lint.sh $(FILES)
 
 format: ## Format every C++ file in place

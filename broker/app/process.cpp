@@ -4,10 +4,10 @@
 #include <future>
 #include <utility>
 
+#include <asio/io_context.hpp>
 #include <spdlog/spdlog.h>
 
 #include "app/broker_metrics.hpp"
-#include "asio/io_context.hpp"
 #include "runtime/resources.hpp"
 
 namespace braidmq::app {

@@ -29,6 +29,7 @@ struct topic_partition_id {
 
   friend auto operator<=>(const topic_partition_id&, const topic_partition_id&) = default;
 };
+std::string to_string(const topic_partition_id& id);  // "id-partition"
 
 }  // namespace braidmq::model
 
@@ -43,6 +44,6 @@ template <>
 struct fmt::formatter<braidmq::model::topic_partition_id> : fmt::formatter<std::string> {
   template <class Context>
   auto format(const braidmq::model::topic_partition_id& id, Context& context) const {
-    return fmt::formatter<std::string>::format(fmt::format("{}-{}", id.topic, id.partition), context);
+    return fmt::formatter<std::string>::format(braidmq::model::to_string(id), context);
   }
 };

@@ -7,7 +7,6 @@
 // before.
 #pragma once
 
-#include <exception>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -16,8 +15,6 @@
 #include <asio/any_io_executor.hpp>
 #include <asio/async_result.hpp>
 #include <asio/awaitable.hpp>
-#include <asio/co_spawn.hpp>
-#include <asio/io_context.hpp>
 #include <asio/post.hpp>
 #include <asio/use_awaitable.hpp>
 
@@ -53,8 +50,6 @@ class resumption {
   std::optional<Handler> handler_;
 };
 
-void end_by_exception(const std::exception_ptr& exception);
-
 }  // namespace detail
 
 // Waits for a call that answers by callback: initiate(unique_function<void(T)>) starts it, its T is the value of the
@@ -62,9 +57,8 @@ void end_by_exception(const std::exception_ptr& exception);
 // - The callback may run inside initiate, later, or on another thread: the coroutine always resumes through its own
 //   executor, never inside the callback.
 // - A callback that is destroyed without a call unwinds the coroutine: locals are destroyed, on its executor, and
-// nothing
-//   after the co_await runs. So whoever holds the callback and is itself held by the coroutine (a stream as a local)
-//   must be closed from outside, or both live on.
+//   nothing after the co_await runs. So whoever holds the callback and is itself held by the coroutine (a stream as a
+//   local) must be closed from outside, or both live on.
 // - initiate must not throw; what it captures by reference must outlive the wait, which locals of the coroutine do.
 template <class T, class Initiate>
 task<T> await_callback(Initiate initiate) {
@@ -79,13 +73,8 @@ task<T> await_callback(Initiate initiate) {
 // Starts a coroutine that nobody waits for, on its executor and never inside this call. It must handle its errors: an
 // exception that leaves it ends the process, with its words. Work that must be over before an object goes holds a
 // gate::pass.
-inline void spawn(asio::any_io_executor executor, task<void> work) {
-  asio::co_spawn(std::move(executor), std::move(work), [](const std::exception_ptr& exception) {
-    if (exception) detail::end_by_exception(exception);
-  });
-}
-inline void spawn(shard& on, task<void> work) {
-  spawn(on.context().get_executor(), std::move(work));
-}
+void spawn(asio::any_io_executor executor, task<void> work);
+void spawn(asio::io_context& on, task<void> work);
+void spawn(shard& on, task<void> work);
 
 }  // namespace braidmq::runtime

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include <asio/io_context.hpp>
 #include <gtest/gtest.h>
 
 #include "io/thread_executor.hpp"
