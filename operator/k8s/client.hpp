@@ -3,9 +3,11 @@
 // Threads: all members may be called from any thread; each call blocks its caller until the deadline of the client
 // (30 s unless said otherwise) at most. Bodies are bounded (answers of more than 64 MiB are bad_response).
 // Retries are inside, where they cannot do harm: reads, applies, and deletes with a UID are sent again after a broken
-// connection, 429 (obeying Retry-After) and 5xx until the deadline; creates are not, because the first may have arrived.
+// connection, 429 (obeying Retry-After) and 5xx until the deadline; creates are not, because the first may have
+// arrived.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -68,7 +70,8 @@ class client {
   virtual result<json> create(const resource_type& type, const json& object, const std::string& field_manager) = 0;
   // Server-side apply. `object` names apiVersion, kind, metadata.name (and namespace).
   virtual result<json> apply(const resource_type& type, const json& object, const apply_options& options) = 0;
-  // RFC 6902. For lists that others edit too (finalizers): begin with a test of /metadata/resourceVersion.
+  // RFC 6902. For lists that others edit too (finalizers): begin with a test of /metadata/resourceVersion; a test that
+  // fails is `conflict`.
   virtual result<json> json_patch(const resource_type& type, const object_key& key, const json& operations,
                                   const std::string& subresource = "") = 0;
   // Done also when it was gone already. A failed precondition is `conflict`.
@@ -76,8 +79,8 @@ class client {
 
   // Blocks while the watch lives, on a connection of its own; the handler runs on the calling thread. `cancel`, when it
   // becomes true, ends it within a second.
-  virtual result<watch_end> watch(const resource_type& type, const watch_options& options, const std::atomic<bool>& cancel,
-                                  const watch_handler& handler) = 0;
+  virtual result<watch_end> watch(const resource_type& type, const watch_options& options,
+                                  const std::atomic<bool>& cancel, const watch_handler& handler) = 0;
 };
 
 }  // namespace braidmq::k8s

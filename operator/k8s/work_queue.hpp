@@ -6,7 +6,6 @@
 // Threads: any. Time comes in through io::clock.
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -30,7 +29,8 @@ class work_queue {
   void forget(const object_key& key);  // ends the backoff of a key
   int failures(const object_key& key) const;
 
-  // Blocks until a key is due or the queue is shut down (nothing). Each key that was taken must be given back by done().
+  // Blocks until a key is due or the queue is shut down (nothing). Each key that was taken must be given back by
+  // done().
   std::optional<object_key> take();
   // The same without blocking, for tests on a virtual clock.
   std::optional<object_key> try_take();
@@ -44,6 +44,8 @@ class work_queue {
     std::size_t processing = 0;  // with workers
     std::uint64_t adds = 0;
     std::uint64_t retries = 0;
+    std::uint64_t taken = 0;
+    io::duration waited{};           // of all that were taken, from due to taken
     io::duration longest_running{};  // of those with workers
   };
   figures read_figures() const;
