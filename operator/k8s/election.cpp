@@ -103,9 +103,7 @@ bool election::try_get_or_renew() {
       lose();  // whatever our clock says: it is another's now
       if (!is_free()) return false;
     }
-  } else if (got.error().code == errc::not_found) {
-    lose();
-  } else {
+  } else if (got.error().code != errc::not_found) {
     return note(got.error());
   }
   const auto written = write(current, options_.identity, options_.lease_duration);
@@ -120,7 +118,6 @@ bool election::try_get_or_renew() {
 }
 
 io::duration election::step() {
-  // Leading ends with the deadline, and for good: who renews later begins anew, which is not for this process to do.
   const bool held = is_leader();
   const bool holds = try_get_or_renew();
   if (held || holds) return options_.retry_period;

@@ -82,9 +82,11 @@ struct http_client::state {
     request.body = what.body;
     request.deadline = deadline;
     request.max_idle = what.max_idle;
+    request.cancel = &stop.flag();
     request.headers = {{"Accept", what.accept}, {"User-Agent", options.user_agent}};
     if (!what.content_type.empty()) request.headers["Content-Type"] = what.content_type;
-    if (const std::string token = secrets.token(); !token.empty()) request.headers["Authorization"] = "Bearer " + token;
+    const std::string token = config.tls ? secrets.token() : "";  // never in the clear
+    if (!token.empty()) request.headers["Authorization"] = "Bearer " + token;
     return request;
   }
 
@@ -159,7 +161,8 @@ result<std::string> http_client::state::run(const call& what) {
     }
     const io::duration pause = failed.wait.value_or(pause_after(attempts));
     const bool in_time = io::system_clock().now() + pause < deadline;
-    if (!failed.again || !in_time || !stop.wait_for(pause)) return tl::unexpected(std::move(failed.why));
+    if (!failed.again || !in_time) return tl::unexpected(std::move(failed.why));
+    if (!stop.wait_for(pause)) return fail(errc::canceled, "the client is shut down");
   }
 }
 
@@ -275,7 +278,7 @@ status http_client::remove(const resource_type& type, const object_key& key, con
 result<watch_end> http_client::state::watch_once(const call& what, const watch_options& wanted,
                                                  const std::atomic<bool>& cancel, const watch_handler& handler,
                                                  std::optional<api_status>& refusal) {
-  http_request request = to_request(what, io::system_clock().now() + wanted.timeout + 5s);
+  http_request request = to_request(what, io::system_clock().now() + wanted.timeout + options.watch_grace);
   request.cancel = &cancel;
   request.own_connection = true;
   line_splitter lines(options.max_watch_line_bytes);
@@ -352,10 +355,14 @@ result<watch_end> http_client::watch(const resource_type& type, const watch_opti
     if (io::system_clock().now() + pause >= start_by) return ended;
     // In short steps, for the sake of the caller's flag.
     for (const auto until = io::system_clock().now() + pause; io::system_clock().now() < until;) {
-      if (cancel) return fail(errc::canceled, "watch canceled");
-      (void)state_->stop.wait_for(std::min<io::duration>(100ms, until - io::system_clock().now()));
+      const bool go_on = state_->stop.wait_for(std::min<io::duration>(100ms, until - io::system_clock().now()));
+      if (cancel || !go_on) return fail(errc::canceled, "watch canceled");
     }
   }
+}
+
+void http_client::shut_down() {
+  state_->stop.raise();
 }
 
 api_figures http_client::read_figures() const {

@@ -24,6 +24,7 @@ struct http_client_options {
   io::duration deadline = std::chrono::seconds(30);  // of a call with all its retries; watches have their own
   io::duration first_retry = std::chrono::milliseconds(100);
   io::duration last_retry = std::chrono::seconds(3);
+  io::duration watch_grace = std::chrono::seconds(5);  // for the server to end a watch whose time is over
   std::size_t max_watch_line_bytes = 16U << 20U;
   std::string user_agent = "braidmq";
   transport_options connections;
@@ -50,6 +51,10 @@ class http_client final : public client {
   status remove(const resource_type& type, const object_key& key, const delete_options& options) override;
   result<watch_end> watch(const resource_type& type, const watch_options& options, const std::atomic<bool>& cancel,
                           const watch_handler& handler) override;
+
+  // For the end of a process: calls under way return errc::canceled within a second, later ones at once. Whoever must
+  // still write then (a Lease to give free) has a client of its own.
+  void shut_down();
 
   api_figures read_figures() const;
   const client_config& config() const;

@@ -22,7 +22,9 @@ class informer_base {
  public:
   virtual ~informer_base() = default;
   virtual void start() = 0;
-  virtual void stop() = 0;  // within a second; the cache stays
+  // Within a second, but for a list under way: that takes as long as its client lets it (see http_client::shut_down).
+  // The cache stays.
+  virtual void stop() = 0;
   virtual bool has_synced() const = 0;
   virtual reflector_figures read_figures() const = 0;
   virtual std::optional<std::string> stuck() const = 0;

@@ -1,9 +1,9 @@
 // Runs an election on two threads: one tries and renews, the other only watches the clock, so that a leader whose
 // renewal hangs knows in time that it leads no more.
 //
-// Callbacks come once each at most, on the elector's threads: `on_started` when this process leads; `on_lost` when it
-// does so no more and did not ask for it. After on_lost nothing may be written: a main calls _exit(1) there, so that no
-// destructor does either.
+// Callbacks come once each at most, on the elector's threads: `on_started` when this process leads (it must return
+// soon: the thread that renews waits for it); `on_lost` when it does so no more and did not ask for it. After on_lost
+// nothing may be written: a main calls _exit(1) there, so that no destructor does either.
 #pragma once
 
 #include <functional>
