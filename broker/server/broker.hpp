@@ -19,6 +19,7 @@
 #include "io/timers.hpp"
 #include "metadata/controller.hpp"
 #include "server/producer_ids.hpp"
+#include "server/topic_admin.hpp"
 #include "storage/data_folder.hpp"
 #include "wal/log.hpp"
 
@@ -94,6 +95,7 @@ class broker {
   metadata::image_ptr image() const { return controller_->current(); }
   braid::replica& braid() { return *replica_; }  // on environment().braid only
   producer_ids& producer_id_source() { return *producer_ids_; }
+  topic_admin& topics() { return topics_; }  // any thread
   const wal::log& wal() const { return *wal_; }                    // on environment().braid only
   const wal::log& metadata_wal() const { return *metadata_wal_; }  // on environment().metadata only
 
@@ -120,6 +122,7 @@ class broker {
   std::unique_ptr<metadata::controller> controller_;
   std::unique_ptr<braid::replica> replica_;
   std::unique_ptr<producer_ids> producer_ids_;
+  topic_admin topics_{*this};
   std::uint64_t partitions_wanted_index_ = 0;  // metadata executor: topics up to here have been passed to the braid
 };
 
