@@ -16,17 +16,17 @@ void aggregator::add(request_id id, produce_unit unit, unique_function<void()> a
   accept_what_fits();
 }
 
-void aggregator::add(partition_creation creation) {
-  creations_.push_back(creation);
+void aggregator::add(topic_change change) {
+  changes_.push_back(std::move(change));
 }
 
 std::optional<built_entry> aggregator::build() {
   if (empty()) return std::nullopt;
   built_entry entry;
-  entry.command.creations = std::exchange(creations_, {});
+  build_changes(entry);
   while (accepted_count_ > 0) {
     waiting& next = waiting_.front();
-    if (!entry.requests.empty() && entry.size_bytes + next.size_bytes > options_.entry_target_bytes) break;
+    if (entry.size_bytes > 0 && entry.size_bytes + next.size_bytes > options_.entry_target_bytes) break;
     entry.size_bytes += next.size_bytes;
     entry.requests.push_back(next.id);
     entry.command.units.push_back(std::move(next.unit));
@@ -38,12 +38,28 @@ std::optional<built_entry> aggregator::build() {
   return entry;
 }
 
+void aggregator::build_changes(built_entry& entry) {
+  while (!changes_.empty()) {
+    topic_change& next = changes_.front();
+    std::size_t size = (next.creations.size() + (next.deletion ? 1 : 0)) * slice_overhead_bytes;
+    if (next.config) size += config_size(*next.config);
+    if (entry.size_bytes > 0 && entry.size_bytes + size > options_.entry_target_bytes) return;
+    entry.size_bytes += size;
+    entry.topics.push_back(next.topic);
+    auto& creations = entry.command.creations;
+    creations.insert(creations.end(), next.creations.begin(), next.creations.end());
+    if (next.config) entry.command.configs.push_back(std::move(*next.config));
+    if (next.deletion) entry.command.deletions.push_back(*next.deletion);
+    changes_.pop_front();
+  }
+}
+
 std::vector<request_id> aggregator::take_all() {
   std::vector<request_id> ids;
   std::deque<waiting> taken = std::exchange(waiting_, {});
   accepted_count_ = 0;
   accepted_bytes_ = 0;
-  creations_.clear();
+  changes_.clear();
   ids.reserve(taken.size());
   for (waiting& request : taken) {
     ids.push_back(request.id);

@@ -1,5 +1,6 @@
-// Makes one entry from everything that waits: the first step of group commit. A bounded FIFO of produce requests and
-// creations; a request is never split over entries, and requests stay in the order in which they were added.
+// Makes one entry from everything that waits: the first step of group commit. A bounded FIFO of produce requests, and
+// one of changes to topics, which go first; a request is never split over entries, and requests stay in the order in
+// which they were added.
 //
 // Pure: no clock, no thread, no log. The replica decides when to build.
 #pragma once
@@ -23,9 +24,18 @@ struct aggregator_options {
 // Identifies a request between add() and the entry that carries it.
 using request_id = strong_id<struct request_id_tag, std::uint64_t>;
 
+// What one proposal changes of one topic.
+struct topic_change {
+  model::topic_id topic;
+  std::vector<partition_creation> creations;
+  std::optional<topic_config> config;
+  std::optional<topic_deletion> deletion;
+};
+
 struct built_entry {
-  entry_command command;             // leader_time_ms is left to the caller
-  std::vector<request_id> requests;  // one for each unit, same order
+  entry_command command;                // leader_time_ms is left to the caller
+  std::vector<request_id> requests;     // one for each unit, same order
+  std::vector<model::topic_id> topics;  // one for each change that is in it
   std::size_t size_bytes = 0;
 };
 
@@ -38,12 +48,12 @@ class aggregator {
 
   // `accepted` runs when the request is within the queue's bound, in FIFO order: at once, or when room has been made.
   void add(request_id id, produce_unit unit, unique_function<void()> accepted);
-  void add(partition_creation creation);
+  void add(topic_change change);
 
-  bool empty() const { return waiting_.empty() && creations_.empty(); }
+  bool empty() const { return waiting_.empty() && changes_.empty(); }
   std::size_t queued_bytes() const { return accepted_bytes_; }
 
-  // The next entry: all creations, then requests up to the target size, at least one of what there is.
+  // The next entry: changes to topics, then requests, up to the target size, at least one of what there is.
   std::optional<built_entry> build();
 
   std::vector<request_id> take_all();  // at the end of leadership: everything that waits, for the caller to answer
@@ -57,12 +67,13 @@ class aggregator {
   };
 
   void accept_what_fits();
+  void build_changes(built_entry& entry);
 
   aggregator_options options_;
   std::deque<waiting> waiting_;
   std::size_t accepted_count_ = 0;  // a prefix of waiting_
   std::size_t accepted_bytes_ = 0;
-  std::vector<partition_creation> creations_;
+  std::deque<topic_change> changes_;
 };
 
 }  // namespace braidmq::braid

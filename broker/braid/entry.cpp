@@ -14,6 +14,13 @@ constexpr std::size_t version_bytes = sizeof(std::int16_t);
 
 }  // namespace
 
+std::size_t config_size(const topic_config& config) {
+  constexpr std::size_t lengths_bytes = 8;
+  std::size_t size = slice_overhead_bytes;
+  for (const auto& [name, value] : config.values) size += name.size() + value.size() + lengths_bytes;
+  return size;
+}
+
 bytes encode(const entry_command& command) {
   protocol::braid_entry record;
   record.leader_time_ms = command.leader_time_ms;
@@ -22,8 +29,17 @@ bytes encode(const entry_command& command) {
     record.creations.push_back({creation.target.topic, creation.target.partition, creation.epoch_base,
                                 static_cast<std::int64_t>(creation.metadata_index)});
   }
+  std::size_t size = 64 + (command.creations.size() + command.deletions.size()) * slice_overhead_bytes;
+  for (const topic_config& config : command.configs) {
+    auto& values = record.configs.emplace_back(
+        protocol::braid_entry::topic_config{config.topic, static_cast<std::int64_t>(config.metadata_index), {}});
+    for (const auto& [name, value] : config.values) values.values.push_back({name, value});
+    size += config_size(config);
+  }
+  for (const topic_deletion& deletion : command.deletions) {
+    record.deletions.push_back({deletion.topic, static_cast<std::int64_t>(deletion.metadata_index)});
+  }
   record.units.reserve(command.units.size());
-  std::size_t size = 64 + command.creations.size() * slice_overhead_bytes;
   for (const produce_unit& unit : command.units) {
     auto& slices = record.units.emplace_back().slices;
     slices.reserve(unit.slices.size());
@@ -52,6 +68,15 @@ result<entry_command> decode(const bytes& payload) {
     command.creations.push_back({{creation.topic_id, creation.partition},
                                  creation.epoch_base,
                                  static_cast<std::uint64_t>(creation.metadata_index)});
+  }
+  for (auto& config : record.configs) {
+    topic_config& read = command.configs.emplace_back();
+    read.topic = config.topic_id;
+    read.metadata_index = static_cast<std::uint64_t>(config.metadata_index);
+    for (auto& one : config.values) read.values.emplace(std::move(one.name), std::move(one.value));
+  }
+  for (const auto& deletion : record.deletions) {
+    command.deletions.push_back({deletion.topic_id, static_cast<std::uint64_t>(deletion.metadata_index)});
   }
   command.units.reserve(record.units.size());
   for (auto& unit : record.units) {

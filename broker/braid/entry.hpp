@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "base/bytes.hpp"
@@ -22,16 +24,35 @@ struct produce_unit {
   std::vector<append_slice> slices;
 };
 
-// Idempotent by (topic id, partition): a creation that is there already changes nothing.
+// What the metadata log says of topics, carried over into the braid's log by its leader. Each is idempotent by (topic
+// id, metadata index): a leader that knows less than an earlier one changes nothing.
+
+// The partition was to be there at `metadata_index`. One that is there already changes nothing; nor does one of a topic
+// that this braid does not have, when a deletion of a later index was applied: the topic may have been deleted by it.
 struct partition_creation {
   model::topic_partition_id target;
   std::int32_t epoch_base = 0;
-  std::uint64_t metadata_index = 0;  // the entry of the metadata log that asked for it
+  std::uint64_t metadata_index = 0;
+};
+
+// Everything that is set on a topic as of its change at `metadata_index`; an older one changes nothing.
+struct topic_config {
+  model::topic_id topic;
+  std::uint64_t metadata_index = 0;
+  std::map<std::string, std::string> values;
+};
+
+// All partitions of the topic, their records, producers and configs go.
+struct topic_deletion {
+  model::topic_id topic;
+  std::uint64_t metadata_index = 0;
 };
 
 struct entry_command {
-  std::int64_t leader_time_ms = 0;  // never below the one of an earlier entry
-  std::vector<partition_creation> creations;
+  std::int64_t leader_time_ms = 0;            // never below the one of an earlier entry
+  std::vector<partition_creation> creations;  // applied in this order: creations, configs, deletions, units
+  std::vector<topic_config> configs;
+  std::vector<topic_deletion> deletions;
   std::vector<produce_unit> units;
 };
 
@@ -40,5 +61,6 @@ result<entry_command> decode(const bytes& payload);
 
 // Upper bound of what a slice adds to an entry beyond its batch.
 inline constexpr std::size_t slice_overhead_bytes = 32;
+std::size_t config_size(const topic_config& config);  // upper bound of its bytes in an entry
 
 }  // namespace braidmq::braid

@@ -29,21 +29,21 @@ bool reaches_limit(const fetched_slice& answer) {
 
 void fetch_operation::run(machine& state, raft::term term, const fetch_request& request,
                           unique_function<void(outcome)> done) {
-  const std::shared_ptr<fetch_operation> operation(new fetch_operation(request, std::move(done)));
-  operation->plan(state, term, request);
+  const std::shared_ptr<fetch_operation> operation(new fetch_operation(state, request, std::move(done)));
+  operation->plan(term, request);
   operation->advance();
 }
 
-void fetch_operation::plan(machine& state, raft::term term, const fetch_request& request) {
+void fetch_operation::plan(raft::term term, const fetch_request& request) {
   plan_.reserve(request.slices.size());
   outcome_.answer.slices.reserve(request.slices.size());
-  for (const fetch_slice& slice : request.slices) plan_slice(state, term, slice);
+  for (const fetch_slice& slice : request.slices) plan_slice(term, slice);
 }
 
-void fetch_operation::plan_slice(machine& state, raft::term term, const fetch_slice& slice) {
+void fetch_operation::plan_slice(raft::term term, const fetch_slice& slice) {
   planned& step = plan_.emplace_back();
   fetched_slice& answer = outcome_.answer.slices.emplace_back();
-  partition::partition* target = state.find(slice.target);
+  const partition::partition* target = state_.find(slice.target);
   answer.error = check_epoch(target, slice.current_epoch, term);
   if (!answer.error) {
     answer.visible_end = target->visible_end();
@@ -63,13 +63,13 @@ void fetch_operation::plan_slice(machine& state, raft::term term, const fetch_sl
     return;
   }
   if (slice.from == answer.visible_end) return;
-  step.target = target;
+  step.target = slice.target;
   step.read = {slice.from, answer.visible_end, slice.max_bytes, false};
 }
 
 void fetch_operation::advance() {
   while (next_ < plan_.size()) {
-    if (plan_[next_].target == nullptr) {
+    if (!plan_[next_].target) {
       ++next_;
     } else if (!start_read()) {
       return;  // take() goes on
@@ -80,13 +80,21 @@ void fetch_operation::advance() {
 
 bool fetch_operation::start_read() {
   planned& step = plan_[next_];
+  partition::partition* const target = state_.find(*step.target);
+  if (target == nullptr) {
+    outcome_.answer.slices[next_] = {};
+    outcome_.answer.slices[next_].error = errc::unknown_partition;
+    outcome_.answer_now = true;
+    ++next_;
+    return true;
+  }
   // The first batch of the first partition that has data comes whatever its size, or a consumer whose limit is smaller
   // than a batch would never move (KIP-74).
   step.read.at_least_one_batch = outcome_.total_bytes == 0;
   step.read.max_bytes = std::min(step.read.max_bytes, left_bytes_);
   in_call_ = true;
   answered_in_call_ = false;
-  step.target->log().read(step.read, [self = shared_from_this()](result<std::vector<bytes>> batches) {
+  target->log().read(step.read, [self = shared_from_this()](result<std::vector<bytes>> batches) {
     self->take(std::move(batches));
     if (self->in_call_) {
       self->answered_in_call_ = true;

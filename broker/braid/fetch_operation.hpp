@@ -1,12 +1,15 @@
 // One pass over the partitions of a fetch: takes all visible ends at one moment, then reads up to them. Whoever reads
 // several partitions in one request therefore sees an entry in all of them or in none.
 //
+// Between two reads a partition may be deleted: it is looked up again each time.
+//
 // Threads: the braid's executor. Lives until its callback has run; the machine must outlive it (the replica sees to
 // it).
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "base/unique_function.hpp"
 #include "braid/fetch.hpp"
@@ -30,19 +33,20 @@ class fetch_operation : public std::enable_shared_from_this<fetch_operation> {
 
  private:
   struct planned {
-    partition::partition* target = nullptr;  // null: nothing to read (an error, or no bytes)
+    std::optional<model::topic_partition_id> target;  // none: nothing to read (an error, or no bytes)
     storage::read_request read;
   };
 
-  fetch_operation(const fetch_request& request, unique_function<void(outcome)> done)
-      : left_bytes_(request.max_bytes), done_(std::move(done)) {}
+  fetch_operation(machine& state, const fetch_request& request, unique_function<void(outcome)> done)
+      : state_(state), left_bytes_(request.max_bytes), done_(std::move(done)) {}
 
-  void plan(machine& state, raft::term term, const fetch_request& request);
-  void plan_slice(machine& state, raft::term term, const fetch_slice& slice);
+  void plan(raft::term term, const fetch_request& request);
+  void plan_slice(raft::term term, const fetch_slice& slice);
   void advance();
   bool start_read();  // true when the answer came inside the call
   void take(result<std::vector<bytes>> batches);
 
+  machine& state_;
   std::size_t left_bytes_;
   unique_function<void(outcome)> done_;
   std::vector<planned> plan_;

@@ -42,6 +42,13 @@ void fetch_purgatory::on_published(const std::vector<published>& grown) {
   for (const waiter_id id : ready) wake(id, wakeup::bytes_arrived);
 }
 
+void fetch_purgatory::on_deleted(const model::topic_partition_id& partition) {
+  const auto found = by_partition_.find(partition);
+  if (found == by_partition_.end()) return;
+  const std::vector<waiter_id> waiting = found->second;
+  for (const waiter_id id : waiting) wake(id, wakeup::deleted);
+}
+
 void fetch_purgatory::stop() {
   while (!waiters_.empty()) wake(waiters_.begin()->first, wakeup::stopped);
 }

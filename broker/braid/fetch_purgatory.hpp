@@ -16,17 +16,18 @@ namespace braidmq::braid {
 
 class fetch_purgatory {
  public:
-  enum class wakeup { bytes_arrived, deadline, stopped };
+  enum class wakeup { bytes_arrived, deleted, deadline, stopped };
 
   explicit fetch_purgatory(io::timer_service& timers) : timers_(timers) {}
   ~fetch_purgatory();
 
-  // `woken` runs once: when `missing_bytes` have become visible in the partitions of `slices`, after `wait`, or at
-  // stop(). Never inside this call.
+  // `woken` runs once: when `missing_bytes` have become visible in the partitions of `slices`, when one of them is
+  // deleted, after `wait`, or at stop(). Never inside this call.
   void park(const std::vector<fetch_slice>& slices, std::size_t missing_bytes, io::duration wait,
             unique_function<void(wakeup)> woken);
 
   void on_published(const std::vector<published>& grown);
+  void on_deleted(const model::topic_partition_id& partition);
   void stop();
 
   std::size_t size() const { return waiters_.size(); }

@@ -1,5 +1,6 @@
 #include "braid/machine.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.hpp"
@@ -39,12 +40,14 @@ std::vector<unit_outcome> machine::apply(const raft::entry& entry) {
   applied_ = entry.index;
   if (entry.kind == raft::entry_kind::noop) return {};
 
-  const auto command = decode(entry.payload);
+  auto command = decode(entry.payload);
   BRAID_CHECK(command.has_value(), "entry {} cannot be read: {}", entry.index, command.error().to_string());
   BRAID_CHECK(command->leader_time_ms >= last_entry_time_ms_, "time of entry {} falls", entry.index);
   last_entry_time_ms_ = command->leader_time_ms;
 
   for (const partition_creation& creation : command->creations) create(creation);
+  for (topic_config& config : command->configs) configure(std::move(config));
+  for (const topic_deletion& deletion : command->deletions) remove(deletion);
   std::vector<unit_outcome> outcomes;
   outcomes.reserve(command->units.size());
   for (const produce_unit& unit : command->units) {
@@ -59,8 +62,29 @@ std::vector<unit_outcome> machine::apply(const raft::entry& entry) {
 
 void machine::create(const partition_creation& creation) {
   if (partitions_.contains(creation.target)) return;
+  const bool topic_is_new = !topics_.contains(creation.target.topic);
+  if (topic_is_new && creation.metadata_index < last_deletion_index_) return;
+  topics_.try_emplace(creation.target.topic);
   partitions_.emplace(creation.target, std::make_unique<partition::partition>(creation.target, creation.epoch_base,
                                                                               logs_.make(creation.target)));
+}
+
+void machine::configure(topic_config config) {
+  const auto found = topics_.find(config.topic);
+  if (found == topics_.end() || found->second.config_index >= config.metadata_index) return;
+  found->second = {config.metadata_index, std::move(config.values)};
+}
+
+void machine::remove(const topic_deletion& deletion) {
+  last_deletion_index_ = std::max(last_deletion_index_, deletion.metadata_index);
+  topics_.erase(deletion.topic);
+  const auto first = partitions_.lower_bound({deletion.topic, model::partition_index(0)});
+  auto end = first;
+  for (; end != partitions_.end() && end->first.topic == deletion.topic; ++end) {
+    std::erase(dirty_, end->second.get());
+    deleted_.push_back(std::move(end->second));
+  }
+  partitions_.erase(first, end);
 }
 
 slice_outcome machine::append(const append_slice& slice, raft::term term, std::int64_t entry_time_ms) {
@@ -89,6 +113,11 @@ std::vector<published> machine::publish() {
 partition::partition* machine::find(const model::topic_partition_id& id) {
   const auto found = partitions_.find(id);
   return found == partitions_.end() ? nullptr : found->second.get();
+}
+
+const topic_state* machine::find_topic(const model::topic_id& id) const {
+  const auto found = topics_.find(id);
+  return found == topics_.end() ? nullptr : &found->second;
 }
 
 }  // namespace braidmq::braid

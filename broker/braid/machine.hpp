@@ -1,5 +1,6 @@
-// The state that a braid's log makes: its partitions. apply() is the same code on every replica, in log order, and a
-// function of entry and state alone: no clock, no local configuration, no metadata image, no hash order.
+// The state that a braid's log makes: its topics, as far as apply needs them, and its partitions. apply() is the same
+// code on every replica, in log order, and a function of entry and state alone: no clock, no local configuration, no
+// metadata image, no hash order.
 //
 // Threads: the braid's executor. Readers see a partition only up to its visible end, and all visible ends move together
 // in publish(): an entry's partitions are seen all or none.
@@ -8,6 +9,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -42,6 +45,14 @@ struct published {
   std::size_t bytes;
 };
 
+// What the braid's log says of a topic. What apply goes by is taken from here, never from the metadata image: replicas
+// hear of that at different moments. (Today apply goes by no config; timestamps are settled before a batch is
+// proposed.)
+struct topic_state {
+  std::uint64_t config_index = 0;  // of the metadata log; 0: no config has been applied
+  std::map<std::string, std::string> configs;
+};
+
 class machine {
  public:
   explicit machine(log_factory& logs) : logs_(logs) {}
@@ -56,17 +67,29 @@ class machine {
   raft::index visible_index() const { return visible_; }
   std::int64_t last_entry_time_ms() const { return last_entry_time_ms_; }
 
+  // Partitions whose deletion was applied since the last call: the owner ends their logs.
+  std::vector<std::unique_ptr<partition::partition>> take_deleted() { return std::exchange(deleted_, {}); }
+
   partition::partition* find(const model::topic_partition_id& id);
+  const topic_state* find_topic(const model::topic_id& id) const;
+  std::size_t topic_count() const { return topics_.size(); }
+  // The largest metadata index of all deletions that were applied.
+  std::uint64_t last_deletion_index() const { return last_deletion_index_; }
   const std::map<model::topic_partition_id, std::unique_ptr<partition::partition>>& partitions() const {
     return partitions_;
   }
 
  private:
   void create(const partition_creation& creation);
+  void configure(topic_config config);
+  void remove(const topic_deletion& deletion);
   slice_outcome append(const append_slice& slice, raft::term term, std::int64_t entry_time_ms);
 
   log_factory& logs_;
   std::map<model::topic_partition_id, std::unique_ptr<partition::partition>> partitions_;
+  std::map<model::topic_id, topic_state> topics_;
+  std::uint64_t last_deletion_index_ = 0;
+  std::vector<std::unique_ptr<partition::partition>> deleted_;
   std::vector<partition::partition*> dirty_;
   raft::index applied_;
   raft::index visible_;

@@ -47,7 +47,7 @@ replica::replica(replica_options options, replica_environment environment, uniqu
 
 replica::~replica() {
   for (const auto& [id, parked] : parked_) environment_.timers.cancel(parked.timer);
-  for (const creation_waiter& waiter : creation_waiters_) environment_.timers.cancel(waiter.timer);
+  for (const topic_waiter& waiter : topic_waiters_) environment_.timers.cancel(waiter.timer);
 }
 
 void replica::start() {
@@ -62,7 +62,7 @@ void replica::stop() {
   aggregator_.take_all();
   while (!parked_.empty()) answer(parked_.begin()->first, fail(errc::stopped));
   purgatory_.stop();
-  for (creation_waiter& waiter : std::exchange(creation_waiters_, {})) {
+  for (topic_waiter& waiter : std::exchange(topic_waiters_, {})) {
     environment_.timers.cancel(waiter.timer);
     waiter.done(fail(errc::stopped));
   }
@@ -138,10 +138,11 @@ void replica::propose(built_entry entry) {
   if (!index) {
     // Nothing was taken, so nothing will be applied: whoever asked may try again at once.
     for (const request_id id : entry.requests) answer(id, fail(errc::not_leader, index.error().to_string()));
-    for (auto& [target, wanted] : wanted_) wanted.proposed = false;
+    for (const model::topic_id& topic : entry.topics) changing_.erase(topic);
     return;
   }
-  in_flight_.push_back({*index, group_->node().current_term(), entry.size_bytes, std::move(entry.requests)});
+  in_flight_.push_back(
+      {*index, group_->node().current_term(), entry.size_bytes, std::move(entry.requests), std::move(entry.topics)});
   in_flight_bytes_ += entry.size_bytes;
 }
 
@@ -169,6 +170,7 @@ void replica::apply(const raft::entry& entry) {
     in_flight_entry ours = std::move(in_flight_.front());
     in_flight_.pop_front();
     in_flight_bytes_ -= ours.size_bytes;
+    for (const model::topic_id& topic : ours.topics) changing_.erase(topic);
     if (ours.index == entry.index && ours.term == entry.term) {
       outcomes_.emplace_back(std::move(ours.requests), std::exchange(outcomes, {}));
     } else {
@@ -185,14 +187,15 @@ void replica::applied(raft::index index) {
     write_behind_bytes_ += one.bytes;
     stats_.bytes_appended += one.bytes;
   }
+  for (auto& deleted : machine_.take_deleted()) retire(std::move(deleted));
   for (auto& [requests, outcomes] : std::exchange(outcomes_, {})) {
     BRAID_CHECK(requests.size() == outcomes.size());
     for (std::size_t i = 0; i < requests.size(); ++i) answer(requests[i], std::move(outcomes[i]));
   }
   purgatory_.on_published(grown);
-  answer_creations();
   tell_serving();
   propose_missing();
+  answer_waiters();
   schedule_pump();
 }
 
@@ -213,57 +216,129 @@ void replica::fatal(error why) {
   on_fatal_(std::move(why));
 }
 
-// ---- partitions ----
+// ---- topics ----
 
-void replica::want(const std::vector<partition_creation>& partitions) {
-  for (const partition_creation& creation : partitions) {
-    if (machine_.find(creation.target) == nullptr) wanted_.try_emplace(creation.target, wanted_partition{creation});
+void replica::follow(topic_news news) {
+  BRAID_CHECK(news.metadata_index >= followed_index_, "metadata index falls from {} to {}", followed_index_,
+              news.metadata_index);
+  followed_index_ = news.metadata_index;
+  for (wanted_topic& topic : news.topics) {
+    const model::topic_id id = topic.id;
+    wishes_.insert_or_assign(id, std::move(topic));
+  }
+  for (const topic_deletion& deletion : news.deletions) {
+    wishes_.insert_or_assign(deletion.topic, deletion);
+    end_waiters(deletion);
   }
   propose_missing();
+  answer_waiters();
+}
+
+// What has to be proposed so that the braid is as wished; none when it is. Only a leader that has applied its own first
+// entry may ask: nothing that it does not know of is on its way then.
+std::optional<topic_change> replica::change_for(const wish& wanted) {
+  if (const auto* deletion = std::get_if<topic_deletion>(&wanted)) {
+    if (machine_.find_topic(deletion->topic) == nullptr) return std::nullopt;
+    return topic_change{deletion->topic, {}, std::nullopt, *deletion};
+  }
+  const auto& topic = std::get<wanted_topic>(wanted);
+  topic_change change{topic.id, {}, std::nullopt, std::nullopt};
+  for (std::int32_t p = 0; p < topic.partitions; ++p) {
+    const model::topic_partition_id target{topic.id, model::partition_index(p)};
+    if (machine_.find(target) == nullptr) change.creations.push_back({target, 0, followed_index_});
+  }
+  const topic_state* known = machine_.find_topic(topic.id);
+  if (known == nullptr || known->config_index < topic.changed_index) {
+    change.config = topic_config{topic.id, topic.changed_index, topic.configs};
+  }
+  if (change.creations.empty() && !change.config) return std::nullopt;
+  return change;
 }
 
 void replica::propose_missing() {
-  if (wanted_.empty() || stopped_ || !group_->node().serves()) return;
-  for (auto it = wanted_.begin(); it != wanted_.end();) {
-    if (machine_.find(it->first) != nullptr) {
-      it = wanted_.erase(it);
+  if (wishes_.empty() || stopped_ || !group_->node().serves()) return;
+  // An earlier leader knew more of the metadata log: what we miss may have been deleted.
+  if (followed_index_ < machine_.last_deletion_index()) return;
+  for (auto it = wishes_.begin(); it != wishes_.end();) {
+    if (changing_.contains(it->first)) {
+      ++it;
       continue;
     }
-    if (!std::exchange(it->second.proposed, true)) aggregator_.add(it->second.creation);
+    auto change = change_for(it->second);
+    if (!change) {
+      it = wishes_.erase(it);
+      continue;
+    }
+    changing_.insert(it->first);
+    aggregator_.add(std::move(*change));
     ++it;
   }
   schedule_pump();
 }
 
-void replica::when_created(std::vector<model::topic_partition_id> partitions, io::duration timeout,
+void replica::when_applied(const model::topic_id& topic, std::uint64_t metadata_index, io::duration timeout,
                            unique_function<void(status)> done) {
   if (stopped_) {
     done(fail(errc::stopped));
     return;
   }
-  const std::uint64_t id = ++last_creation_waiter_;
+  const std::uint64_t id = ++last_topic_waiter_;
   const io::timer_id timer = environment_.timers.schedule(timeout, [this, id] {
-    const auto found = std::ranges::find(creation_waiters_, id, &creation_waiter::id);
-    if (found == creation_waiters_.end()) return;
-    creation_waiter waiter = std::move(*found);
-    creation_waiters_.erase(found);
+    const auto found = std::ranges::find(topic_waiters_, id, &topic_waiter::id);
+    if (found == topic_waiters_.end()) return;
+    topic_waiter waiter = std::move(*found);
+    topic_waiters_.erase(found);
     waiter.done(fail(errc::timed_out));
   });
-  creation_waiters_.push_back({id, std::move(partitions), timer, std::move(done)});
-  answer_creations();
+  topic_waiters_.push_back({id, topic, metadata_index, timer, std::move(done)});
+  answer_waiters();
 }
 
-void replica::answer_creations() {
-  std::vector<creation_waiter> finished;
-  std::erase_if(creation_waiters_, [&](creation_waiter& waiter) {
-    const bool all = std::ranges::all_of(waiter.partitions, [this](const auto& id) { return machine_.find(id); });
-    if (all) finished.push_back(std::move(waiter));
-    return all;
+void replica::answer_waiters() {
+  std::vector<topic_waiter> finished;
+  std::erase_if(topic_waiters_, [&](topic_waiter& waiter) {
+    const bool is_so = waiter.metadata_index <= followed_index_ && !wishes_.contains(waiter.topic);
+    if (is_so) finished.push_back(std::move(waiter));
+    return is_so;
   });
-  for (creation_waiter& waiter : finished) {
+  for (topic_waiter& waiter : finished) {
     environment_.timers.cancel(waiter.timer);
     waiter.done({});
   }
+}
+
+// Whoever waits for something that a later entry has taken away.
+void replica::end_waiters(const topic_deletion& deletion) {
+  std::vector<topic_waiter> finished;
+  std::erase_if(topic_waiters_, [&](topic_waiter& waiter) {
+    const bool too_late = waiter.topic == deletion.topic && waiter.metadata_index < deletion.metadata_index;
+    if (too_late) finished.push_back(std::move(waiter));
+    return too_late;
+  });
+  for (topic_waiter& waiter : finished) {
+    environment_.timers.cancel(waiter.timer);
+    waiter.done(fail(errc::unknown_partition, "the topic has been deleted meanwhile"));
+  }
+}
+
+// Ends a partition whose deletion was applied: fetches that wait hear of it now, those that read finish, then its files
+// go. It is kept until that is done.
+void replica::retire(std::unique_ptr<partition::partition> deleted) {
+  const model::topic_partition_id id = deleted->id();
+  write_behind_bytes_ += deleted->publish();  // what no publish() has counted, and now none will
+  const std::size_t pending = deleted->log().pending_bytes();
+  BRAID_CHECK(pending <= write_behind_bytes_, "{} pending of {}", pending, write_behind_bytes_);
+  write_behind_bytes_ -= pending;
+  partition::partition& kept = *retired_.insert_or_assign(id, std::move(deleted)).first->second;
+  kept.log().remove([this, alive = std::weak_ptr(alive_), id](const status& removed) {
+    if (alive.expired()) return;
+    if (!removed) ++stats_.removals_failed;
+    environment_.owner.post([this, alive, id] {
+      if (!alive.expired()) retired_.erase(id);
+    });
+  });
+  purgatory_.on_deleted(id);
+  if (can_apply()) group_->resume();
 }
 
 // ---- fetch ----
@@ -308,7 +383,7 @@ void replica::end_fetch_pass(std::shared_ptr<fetch_request> request, io::time_po
       what.slices, missing, deadline - now,
       [this, request = std::move(request), deadline, done = std::move(done)](fetch_purgatory::wakeup why) mutable {
         // A wake-up at the deadline reads once more, with the deadline in the past.
-        const bool last = why != fetch_purgatory::wakeup::bytes_arrived;
+        const bool last = why == fetch_purgatory::wakeup::deadline || why == fetch_purgatory::wakeup::stopped;
         run_fetch(std::move(request), last ? io::time_point::min() : deadline, std::move(done));
       });
 }
@@ -375,7 +450,9 @@ replica_stats replica::statistics() const {
   now.commit_index = node.commit_index();
   now.applied_index = machine_.applied_index();
   now.visible_index = machine_.visible_index();
+  now.topics = machine_.topic_count();
   now.partitions = machine_.partitions().size();
+  now.partitions_being_removed = retired_.size();
   now.queued_bytes = aggregator_.queued_bytes();
   now.write_behind_bytes = write_behind_bytes_;
   now.parked_produces = parked_.size();

@@ -6,9 +6,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include "base/result.hpp"
@@ -52,13 +56,31 @@ struct produce_request {
   io::duration timeout{};
 };
 
+// A topic of the metadata log as this braid should have it.
+struct wanted_topic {
+  model::topic_id id;
+  std::int32_t partitions = 0;  // 0 .. this - 1 are of this braid
+  std::map<std::string, std::string> configs;
+  std::uint64_t changed_index = 0;  // of the last entry that changed the topic
+};
+
+// What happened to topics up to an index of the metadata log, since the index that was told before.
+struct topic_news {
+  std::uint64_t metadata_index = 0;
+  std::vector<wanted_topic> topics;       // made or changed
+  std::vector<topic_deletion> deletions;  // by an entry that says so: what is only unknown is never deleted
+};
+
 struct replica_stats {
   bool serves = false;
   raft::term term;
   raft::index commit_index;
   raft::index applied_index;
   raft::index visible_index;
+  std::size_t topics = 0;
   std::size_t partitions = 0;
+  std::size_t partitions_being_removed = 0;  // deleted; reads under way or files not yet gone
+  std::uint64_t removals_failed = 0;         // files of deleted partitions that could not be unlinked
   std::size_t queued_bytes = 0;
   std::size_t write_behind_bytes = 0;
   std::size_t parked_produces = 0;
@@ -95,11 +117,11 @@ class replica final : private multiraft::state_machine {
 
   void find_offset(offset_query query, unique_function<void(offset_answer)> done);
 
-  // Partitions that the metadata log has: the leader proposes the creation of those that the braid lacks, now or when
-  // leadership comes.
-  void want(const std::vector<partition_creation>& partitions);
-  // `done` runs when all of them have been applied, or with timed_out.
-  void when_created(std::vector<model::topic_partition_id> partitions, io::duration timeout,
+  // By rising index. The leader proposes what the braid lacks, now or when leadership comes.
+  void follow(topic_news news);
+  // `done` runs when the topic is here as the metadata log had it at `metadata_index` or later (gone, when that deleted
+  // it), with unknown_partition when it has been deleted by a later entry, or with timed_out.
+  void when_applied(const model::topic_id& topic, std::uint64_t metadata_index, io::duration timeout,
                     unique_function<void(status)> done);
 
   replica_stats statistics() const;
@@ -116,14 +138,13 @@ class replica final : private multiraft::state_machine {
     raft::term term;
     std::size_t size_bytes;
     std::vector<request_id> requests;
+    std::vector<model::topic_id> topics;
   };
-  struct wanted_partition {
-    partition_creation creation;
-    bool proposed = false;
-  };
-  struct creation_waiter {
+  using wish = std::variant<wanted_topic, topic_deletion>;
+  struct topic_waiter {
     std::uint64_t id;
-    std::vector<model::topic_partition_id> partitions;
+    model::topic_id topic;
+    std::uint64_t metadata_index;
     io::timer_id timer;
     unique_function<void(status)> done;
   };
@@ -138,8 +159,11 @@ class replica final : private multiraft::state_machine {
   void pump();
   void propose(built_entry entry);
   void propose_missing();
+  std::optional<topic_change> change_for(const wish& wanted);
+  void answer_waiters();
+  void end_waiters(const topic_deletion& deletion);
+  void retire(std::unique_ptr<partition::partition> deleted);
   void answer(request_id id, result<unit_outcome> outcome);
-  void answer_creations();
   void tell_serving();
   void run_fetch(std::shared_ptr<fetch_request> request, io::time_point deadline,
                  unique_function<void(result<fetch_answer>)> done);
@@ -164,9 +188,12 @@ class replica final : private multiraft::state_machine {
   std::size_t in_flight_bytes_ = 0;
   std::vector<std::pair<std::vector<request_id>, std::vector<unit_outcome>>> outcomes_;  // applied, not yet published
 
-  std::map<model::topic_partition_id, wanted_partition> wanted_;  // known to metadata, not yet created here
-  std::vector<creation_waiter> creation_waiters_;
-  std::uint64_t last_creation_waiter_ = 0;
+  std::uint64_t followed_index_ = 0;        // of the metadata log
+  std::map<model::topic_id, wish> wishes_;  // of the metadata log, not yet known to be so here
+  std::set<model::topic_id> changing_;      // a change of theirs waits in the aggregator or is in flight
+  std::vector<topic_waiter> topic_waiters_;
+  std::uint64_t last_topic_waiter_ = 0;
+  std::map<model::topic_partition_id, std::unique_ptr<partition::partition>> retired_;  // until their files are gone
   std::int64_t last_proposed_time_ms_ = 0;
 
   unique_function<void(bool)> on_serving_;

@@ -8,7 +8,14 @@ namespace braidmq::metadata {
 namespace {
 
 // Numbers on disk: never given twice.
-enum class kind : std::int16_t { found_cluster = 1, register_broker = 2, create_topic = 3, allocate_producer_ids = 4 };
+enum class kind : std::int16_t {
+  found_cluster = 1,
+  register_broker = 2,
+  create_topic = 3,
+  allocate_producer_ids = 4,
+  alter_topic = 5,
+  delete_topic = 6,
+};
 
 constexpr std::size_t prefix_bytes = 2 * sizeof(std::int16_t);
 
@@ -50,6 +57,20 @@ bytes to_bytes(const allocate_producer_ids& command) {
   return framed(kind::allocate_producer_ids, record);
 }
 
+bytes to_bytes(const alter_topic& command) {
+  protocol::metadata_alter_topic record;
+  record.topic_id = command.id;
+  record.partitions = command.partitions;
+  for (const auto& [name, value] : command.configs) record.configs.push_back({name, value});
+  return framed(kind::alter_topic, record);
+}
+
+bytes to_bytes(const delete_topic& command) {
+  protocol::metadata_delete_topic record;
+  record.topic_id = command.id;
+  return framed(kind::delete_topic, record);
+}
+
 }  // namespace
 
 bytes encode(const command& command) {
@@ -80,6 +101,16 @@ result<command> decode(const bytes& payload) {
     case kind::allocate_producer_ids: {
       BRAID_TRY(record, protocol::metadata_allocate_producer_ids::decode(body, version));
       return command(allocate_producer_ids{record.broker_id});
+    }
+    case kind::alter_topic: {
+      BRAID_TRY(record, protocol::metadata_alter_topic::decode(body, version));
+      alter_topic altered{record.topic_id, record.partitions, {}};
+      for (const auto& config : record.configs) altered.configs.emplace(config.name, config.value);
+      return command(std::move(altered));
+    }
+    case kind::delete_topic: {
+      BRAID_TRY(record, protocol::metadata_delete_topic::decode(body, version));
+      return command(delete_topic{record.topic_id});
     }
   }
   return fail(malformed, fmt::format("metadata command of unknown kind {}", static_cast<int>(what)));

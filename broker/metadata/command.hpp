@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -33,13 +34,27 @@ struct create_topic {
   friend bool operator==(const create_topic&, const create_topic&) = default;
 };
 
+// More partitions, other configs: all of it, or nothing when it cannot be.
+struct alter_topic {
+  model::topic_id id;
+  std::int32_t partitions = 0;                                // the new count; 0: as many as there are
+  std::map<std::string, std::optional<std::string>> configs;  // none: unset
+  friend bool operator==(const alter_topic&, const alter_topic&) = default;
+};
+
+struct delete_topic {
+  model::topic_id id;
+  friend bool operator==(const delete_topic&, const delete_topic&) = default;
+};
+
 // Takes the next block of producer ids for a broker.
 struct allocate_producer_ids {
   model::broker_id broker;
   friend bool operator==(const allocate_producer_ids&, const allocate_producer_ids&) = default;
 };
 
-using command = std::variant<found_cluster, register_broker, create_topic, allocate_producer_ids>;
+using command =
+    std::variant<found_cluster, register_broker, create_topic, allocate_producer_ids, alter_topic, delete_topic>;
 
 bytes encode(const command& command);
 result<command> decode(const bytes& payload);

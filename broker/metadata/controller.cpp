@@ -132,6 +132,60 @@ void controller::create_topic(new_topic topic, io::duration timeout,
       });
 }
 
+result<std::shared_ptr<const topic_image>> controller::find_topic(const std::string& name,
+                                                                  const std::optional<model::topic_id>& id,
+                                                                  const image& in) {
+  const auto found = in.topics().find(name);
+  if (found == in.topics().end()) return fail(errc::unknown_topic, fmt::format("topic '{}'", name));
+  if (id && found->second->id != *id) {
+    return fail(errc::unknown_topic_id,
+                fmt::format("topic '{}' has id {}, not {}: it was made anew since", name, found->second->id, *id));
+  }
+  return found->second;
+}
+
+result<topic_image> controller::check_change(const topic_change& change, const image& against) const {
+  BRAID_TRY(topic, find_topic(change.name, change.id, against));
+  const std::int32_t partitions = change.partitions.value_or(topic->partitions);
+  if (partitions < 1 || (partitions > topic->partitions && partitions > options_.max_partitions_per_topic)) {
+    return fail(errc::invalid_partitions,
+                fmt::format("{} partitions; 1 to {} can be had", partitions, options_.max_partitions_per_topic));
+  }
+  return altered(*topic, {topic->id, partitions, change.configs}, against.index() + 1);
+}
+
+void controller::alter_topic(topic_change change, io::duration timeout,
+                             unique_function<void(result<std::shared_ptr<const topic_image>>)> done) {
+  owner_.post(
+      [this, alive = std::weak_ptr(alive_), change = std::move(change), timeout, done = std::move(done)]() mutable {
+        if (alive.expired()) return;
+        const image_ptr now = machine_.current();
+        const auto after = check_change(change, *now);
+        if (!after) return done(tl::unexpected(after.error()));
+        const auto before = *find_topic(change.name, change.id, *now);
+        if (after->changed_index == before->changed_index) return done(before);
+        propose(metadata::alter_topic{before->id, change.partitions.value_or(0), std::move(change.configs)}, timeout,
+                [done = std::move(done)](result<outcome> applied) mutable {
+                  if (!applied) return done(tl::unexpected(applied.error()));
+                  if (applied->error) return done(fail(applied->error));
+                  done(applied->topic);
+                });
+      });
+}
+
+void controller::delete_topic(const model::topic_id& id, io::duration timeout,
+                              unique_function<void(result<deleted_topic>)> done) {
+  owner_.post([this, alive = std::weak_ptr(alive_), id, timeout, done = std::move(done)]() mutable {
+    if (alive.expired()) return;
+    if (machine_.current()->find(id) == nullptr) return done(fail(errc::unknown_topic_id, fmt::format("{}", id)));
+    propose(metadata::delete_topic{id}, timeout, [this, done = std::move(done)](result<outcome> applied) mutable {
+      if (!applied) return done(tl::unexpected(applied.error()));
+      if (applied->error) return done(fail(applied->error));
+      done(deleted_topic{applied->topic, machine_.current()->index()});
+    });
+  });
+}
+
 void controller::allocate_producer_ids(io::duration timeout, unique_function<void(result<producer_id_block>)> done) {
   owner_.post([this, alive = std::weak_ptr(alive_), timeout, done = std::move(done)]() mutable {
     if (alive.expired()) return;

@@ -9,6 +9,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,13 @@ struct new_topic {
   std::map<std::string, std::string> configs;
 };
 
+struct topic_change {
+  std::string name;
+  std::optional<model::topic_id> id;                          // precondition: the name has this id
+  std::optional<std::int32_t> partitions;                     // the new count; equal changes nothing
+  std::map<std::string, std::optional<std::string>> configs;  // none: unset
+};
+
 class controller final : private multiraft::state_machine {
  public:
   static result<std::unique_ptr<controller>> create(controller_options options, wal::log& wal, io::executor& owner,
@@ -57,8 +65,25 @@ class controller final : private multiraft::state_machine {
   image_ptr current() const;
   void create_topic(new_topic topic, io::duration timeout,
                     unique_function<void(result<std::shared_ptr<const topic_image>>)> done);
+  // Gives the topic as it is then; when that is what it was, nothing is written and changed_index stays.
+  void alter_topic(topic_change change, io::duration timeout,
+                   unique_function<void(result<std::shared_ptr<const topic_image>>)> done);
+  // Gives the topic as it was, and the index of the entry that deleted it.
+  struct deleted_topic {
+    std::shared_ptr<const topic_image> topic;
+    std::uint64_t index = 0;
+  };
+  void delete_topic(const model::topic_id& id, io::duration timeout, unique_function<void(result<deleted_topic>)> done);
+
   // The checks of create_topic against an image, without making it (validate_only).
   status check_topic(const new_topic& topic, const image& against) const;
+  // The same of alter_topic: what the topic would be.
+  result<topic_image> check_change(const topic_change& change, const image& against) const;
+  // The topic of this name, if it has this id.
+  static result<std::shared_ptr<const topic_image>> find_topic(const std::string& name,
+                                                               const std::optional<model::topic_id>& id,
+                                                               const image& in);
+  std::int32_t replication_factor() const { return options_.replication_factor; }
   void allocate_producer_ids(io::duration timeout, unique_function<void(result<producer_id_block>)> done);
   // The image holds everything that was acknowledged before this start: until then a topic that is not in it may exist.
   bool is_current() const { return is_current_.load(std::memory_order_acquire); }

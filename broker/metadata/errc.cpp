@@ -20,6 +20,14 @@ class metadata_category final : public std::error_category {
         return "invalid number of partitions";
       case errc::invalid_replication_factor:
         return "invalid replication factor";
+      case errc::unknown_topic:
+        return "no such topic";
+      case errc::unknown_topic_id:
+        return "no topic of this id";
+      case errc::invalid_config:
+        return "invalid topic config";
+      case errc::invalid_request:
+        return "invalid request";
       case errc::not_controller:
         return "no controller here";
       case errc::timed_out:

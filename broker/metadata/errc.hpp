@@ -11,6 +11,10 @@ enum class errc {
   name_collision,              // '.' and '_' give two topics one name in metrics
   invalid_partitions,          // not 1..max
   invalid_replication_factor,  // neither -1 nor within the braid's
+  unknown_topic,               // no topic of this name
+  unknown_topic_id,            // no topic of this id, or the name belongs to another id
+  invalid_config,              // unknown name or bad value: found before anything reaches the log
+  invalid_request,             // contradicts itself
   not_controller,              // no leader of the metadata quorum here, now
   timed_out,
   stopped,

@@ -18,12 +18,14 @@ struct topic_image {
   std::int32_t partitions = 0;
   std::map<std::string, std::string> configs;
   std::uint64_t created_index = 0;  // of the entry that created it
+  std::uint64_t changed_index = 0;  // of the last entry that changed partitions or configs, or created it
 };
 
 class image {
  public:
   std::uint64_t index() const { return index_; }
-  const uuid& cluster_id() const { return cluster_id_; }  // zero: not founded yet
+  std::uint64_t topics_index() const { return topics_index_; }  // of the last entry that changed any topic
+  const uuid& cluster_id() const { return cluster_id_; }        // zero: not founded yet
   const std::map<model::broker_id, uuid>& brokers() const { return brokers_; }
   std::int64_t next_producer_id() const { return next_producer_id_; }
 
@@ -37,6 +39,7 @@ class image {
   friend class machine;
 
   std::uint64_t index_ = 0;
+  std::uint64_t topics_index_ = 0;
   uuid cluster_id_;
   std::map<model::broker_id, uuid> brokers_;
   std::int64_t next_producer_id_ = 0;

@@ -6,6 +6,31 @@
 #include "base/check.hpp"
 
 namespace braidmq::metadata {
+namespace {
+
+std::string metric_name_of(std::string name) {
+  std::ranges::replace(name, '.', '_');
+  return name;
+}
+
+}  // namespace
+
+result<topic_image> altered(const topic_image& topic, const alter_topic& change, std::uint64_t index) {
+  topic_image next = topic;
+  if (change.partitions != 0 && change.partitions < topic.partitions) {
+    return fail(errc::invalid_partitions, fmt::format("topic '{}' has {} partitions and cannot have {}: they only grow",
+                                                      topic.name, topic.partitions, change.partitions));
+  }
+  if (change.partitions != 0) next.partitions = change.partitions;
+  for (const auto& [name, value] : change.configs) {
+    if (value)
+      next.configs.insert_or_assign(name, *value);
+    else
+      next.configs.erase(name);
+  }
+  if (next.partitions != topic.partitions || next.configs != topic.configs) next.changed_index = index;
+  return next;
+}
 
 outcome machine::apply(const raft::entry& entry) {
   BRAID_CHECK(entry.index.value() == image_->index() + 1, "entry {} after {}", entry.index, image_->index());
@@ -39,12 +64,11 @@ outcome machine::apply_to(image& next, const create_topic& command) {
   if (next.find_collision(command.name) != nullptr)
     return {.error = errc::name_collision, .producer_ids = {}, .topic = {}};
   const auto topic = std::make_shared<const topic_image>(
-      topic_image{command.name, command.id, command.partitions, command.configs, next.index_});
+      topic_image{command.name, command.id, command.partitions, command.configs, next.index_, next.index_});
   next.by_name_.emplace(topic->name, topic);
   next.by_id_.emplace(topic->id, topic);
-  std::string metric_name = topic->name;
-  std::ranges::replace(metric_name, '.', '_');
-  next.by_metric_name_.emplace(std::move(metric_name), topic->name);
+  next.by_metric_name_.emplace(metric_name_of(topic->name), topic->name);
+  next.topics_index_ = next.index_;
   return {.error = {}, .producer_ids = {}, .topic = topic};
 }
 
@@ -53,6 +77,31 @@ outcome machine::apply_to(image& next, const allocate_producer_ids&) {
   const producer_id_block block{model::producer_id(next.next_producer_id_), producer_ids_per_block};
   next.next_producer_id_ += producer_ids_per_block;
   return {.error = {}, .producer_ids = block, .topic = {}};
+}
+
+outcome machine::apply_to(image& next, const alter_topic& command) {
+  const auto found = next.by_id_.find(command.id);
+  if (found == next.by_id_.end()) return {.error = errc::unknown_topic_id, .producer_ids = {}, .topic = {}};
+  const std::shared_ptr<const topic_image> before = found->second;
+  auto after = altered(*before, command, next.index_);
+  if (!after) return {.error = after.error().code, .producer_ids = {}, .topic = before};
+  if (after->changed_index == before->changed_index) return {.error = {}, .producer_ids = {}, .topic = before};
+  const auto topic = std::make_shared<const topic_image>(std::move(*after));
+  found->second = topic;
+  next.by_name_.insert_or_assign(topic->name, topic);
+  next.topics_index_ = next.index_;
+  return {.error = {}, .producer_ids = {}, .topic = topic};
+}
+
+outcome machine::apply_to(image& next, const delete_topic& command) {
+  const auto found = next.by_id_.find(command.id);
+  if (found == next.by_id_.end()) return {.error = errc::unknown_topic_id, .producer_ids = {}, .topic = {}};
+  const std::shared_ptr<const topic_image> topic = found->second;
+  next.by_id_.erase(found);
+  next.by_name_.erase(topic->name);
+  next.by_metric_name_.erase(metric_name_of(topic->name));
+  next.topics_index_ = next.index_;
+  return {.error = {}, .producer_ids = {}, .topic = topic};
 }
 
 }  // namespace braidmq::metadata

@@ -20,9 +20,14 @@ struct producer_id_block {
 
 struct outcome {
   std::error_code error;
-  producer_id_block producer_ids;            // allocate_producer_ids
-  std::shared_ptr<const topic_image> topic;  // create_topic: the new topic, or the one that was there
+  producer_id_block producer_ids;  // allocate_producer_ids
+  // create_topic: the new topic, or the one that was there; alter_topic: as it is now; delete_topic: as it was.
+  std::shared_ptr<const topic_image> topic;
 };
+
+// What a change makes of a topic, or why it cannot be: the same words before it is proposed and when it is applied.
+// Gives the topic itself when there is nothing to change.
+result<topic_image> altered(const topic_image& topic, const alter_topic& change, std::uint64_t index);
 
 class machine {
  public:
@@ -36,6 +41,8 @@ class machine {
   outcome apply_to(image& next, const register_broker& command);
   outcome apply_to(image& next, const create_topic& command);
   outcome apply_to(image& next, const allocate_producer_ids& command);
+  outcome apply_to(image& next, const alter_topic& command);
+  outcome apply_to(image& next, const delete_topic& command);
 
   image_ptr image_;
 };

@@ -104,23 +104,29 @@ void broker::stop(unique_function<void()> stopped) {
   });
 }
 
-// The braid hears of each topic once; what it lacks, its leader proposes.
+// The braid hears of each change of a topic; what it lacks, its leader proposes. Images come one for each entry, the
+// first of them empty, so that a topic which vanishes between two has been deleted by the entry of the later one.
 void broker::on_image(const metadata::image_ptr& image) {
   if (options_.cluster_id && !image->cluster_id().is_zero() && image->cluster_id() != *options_.cluster_id) {
     return fatal({make_error_code(storage::folder_errc::mixed),
                   fmt::format("{} belongs to cluster {}, the configuration says {}", options_.data_dir,
                               image->cluster_id(), *options_.cluster_id)});
   }
-  std::vector<braid::partition_creation> creations;
+  const metadata::image_ptr before = std::exchange(followed_image_, image);
+  if (before && before->topics_index() == image->topics_index()) return;
+  const std::uint64_t before_index = before ? before->index() : 0;
+  braid::topic_news news;
+  news.metadata_index = image->index();
   for (const auto& [name, topic] : image->topics()) {
-    if (topic->created_index <= partitions_wanted_index_) continue;
-    for (std::int32_t p = 0; p < topic->partitions; ++p) {
-      creations.push_back({{topic->id, model::partition_index(p)}, 0, topic->created_index});
+    if (topic->changed_index <= before_index) continue;
+    news.topics.push_back({topic->id, topic->partitions, topic->configs, topic->changed_index});
+  }
+  if (before) {
+    for (const auto& [name, topic] : before->topics()) {
+      if (image->find(topic->id) == nullptr) news.deletions.push_back({topic->id, image->index()});
     }
   }
-  partitions_wanted_index_ = image->index();
-  if (creations.empty()) return;
-  environment_.braid.post([this, creations = std::move(creations)] { replica_->want(creations); });
+  environment_.braid.post([this, news = std::move(news)]() mutable { replica_->follow(std::move(news)); });
 }
 
 std::vector<std::string> broker::readiness() const {

@@ -95,7 +95,7 @@ class broker {
   metadata::image_ptr image() const { return controller_->current(); }
   braid::replica& braid() { return *replica_; }  // on environment().braid only
   producer_ids& producer_id_source() { return *producer_ids_; }
-  topic_admin& topics() { return topics_; }  // any thread
+  topic_admin& topics() { return topics_; }                        // any thread
   const wal::log& wal() const { return *wal_; }                    // on environment().braid only
   const wal::log& metadata_wal() const { return *metadata_wal_; }  // on environment().metadata only
 
@@ -123,7 +123,7 @@ class broker {
   std::unique_ptr<braid::replica> replica_;
   std::unique_ptr<producer_ids> producer_ids_;
   topic_admin topics_{*this};
-  std::uint64_t partitions_wanted_index_ = 0;  // metadata executor: topics up to here have been passed to the braid
+  metadata::image_ptr followed_image_;  // metadata executor: what the braid has been told of
 };
 
 }  // namespace braidmq::server

@@ -50,6 +50,14 @@ error_code of(metadata::errc code) {
       return error_code::invalid_partitions;
     case metadata::errc::invalid_replication_factor:
       return error_code::invalid_replication_factor;
+    case metadata::errc::unknown_topic:
+      return error_code::unknown_topic_or_partition;
+    case metadata::errc::unknown_topic_id:
+      return error_code::unknown_topic_id;
+    case metadata::errc::invalid_config:
+      return error_code::invalid_config;
+    case metadata::errc::invalid_request:
+      return error_code::invalid_request;
     case metadata::errc::not_controller:
       return error_code::not_controller;
     case metadata::errc::timed_out:
@@ -84,6 +92,11 @@ protocol::error_code wire_error(const std::error_code& error) {
   if (belongs_to<model::errc>(error)) return of(static_cast<model::errc>(error.value()));
   if (belongs_to<protocol::errc>(error)) return of(static_cast<protocol::errc>(error.value()));
   return error_code::unknown_server_error;
+}
+
+protocol::error_code wire_error_by_id(const std::error_code& error, bool topic_is_known) {
+  if (!topic_is_known && error == braid::errc::unknown_partition) return error_code::unknown_topic_id;
+  return wire_error(error);
 }
 
 }  // namespace braidmq::server

@@ -1,10 +1,10 @@
 #include "server/topic_settings.hpp"
 
-#include <algorithm>
-#include <array>
 #include <charconv>
-#include <limits>
 #include <optional>
+
+#include "metadata/errc.hpp"
+#include "server/topic_config_table.hpp"
 
 namespace braidmq::server {
 namespace {
@@ -14,47 +14,6 @@ std::optional<std::int64_t> parse_integer(const std::string& text) {
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (failure != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
-}
-
-struct config_rule {
-  std::string_view name;
-  std::int64_t min = 0;
-  std::int64_t max = 0;       // min > max: not an integer
-  std::string_view choice_a;  // otherwise one of two words
-  std::string_view choice_b;
-  std::string (*default_of)(const broker_options&);
-};
-
-constexpr std::int64_t int32_max = std::numeric_limits<std::int32_t>::max();
-constexpr std::int64_t int64_max = std::numeric_limits<std::int64_t>::max();
-
-const std::array<config_rule, 5> rules{{
-    {"max.message.bytes", 0, int32_max, "", "",
-     [](const broker_options& o) { return std::to_string(o.max_message_bytes); }},
-    {"message.timestamp.after.max.ms", 0, int64_max, "", "",
-     [](const broker_options& o) { return std::to_string(o.timestamp_after_max_ms); }},
-    {"message.timestamp.before.max.ms", 0, int64_max, "", "",
-     [](const broker_options& o) { return std::to_string(o.timestamp_before_max_ms); }},
-    {"message.timestamp.type", 1, 0, "CreateTime", "LogAppendTime",
-     [](const broker_options& o) { return std::string(o.log_append_time ? "LogAppendTime" : "CreateTime"); }},
-    {"min.insync.replicas", 1, int32_max, "", "", [](const broker_options&) { return std::string("1"); }},
-}};
-
-const config_rule* find_rule(std::string_view name) {
-  const auto found = std::ranges::find(rules, name, &config_rule::name);
-  return found == rules.end() ? nullptr : &*found;
-}
-
-status check_value(const config_rule& rule, const std::string& value) {
-  const auto invalid = std::make_error_code(std::errc::invalid_argument);
-  if (rule.min > rule.max) {
-    if (value == rule.choice_a || value == rule.choice_b) return {};
-    return fail(invalid, fmt::format("{} is '{}'; it can be {} or {}", rule.name, value, rule.choice_a, rule.choice_b));
-  }
-  const auto number = parse_integer(value);
-  if (number && *number >= rule.min && *number <= rule.max) return {};
-  return fail(invalid,
-              fmt::format("{} is '{}'; it takes an integer from {} to {}", rule.name, value, rule.min, rule.max));
 }
 
 }  // namespace
@@ -89,28 +48,38 @@ topic_settings settings_of(const metadata::topic_image& topic, const broker_opti
   return settings;
 }
 
-status check_topic_configs(const std::map<std::string, std::string>& configs) {
+status check_topic_configs(const std::map<std::string, std::string>& configs, std::int32_t replication_factor) {
   for (const auto& [name, value] : configs) {
-    const config_rule* rule = find_rule(name);
-    if (rule == nullptr) {
-      std::string known;
-      for (const config_rule& one : rules) known += fmt::format("{}{}", known.empty() ? "" : ", ", one.name);
-      return fail(std::make_error_code(std::errc::invalid_argument),
-                  fmt::format("topic config '{}' is not supported by this version; supported are: {}", name, known));
-    }
-    BRAID_TRY_VOID(check_value(*rule, value));
+    const topic_config_rule* rule = find_topic_config(name);
+    if (rule == nullptr) return unknown_topic_config(name);
+    BRAID_TRY_VOID(check_topic_config(*rule, value, replication_factor));
   }
   return {};
+}
+
+tl::unexpected<error> unknown_topic_config(const std::string& name) {
+  constexpr std::size_t shown_bytes = 100;
+  const auto nearest = nearest_topic_config(name);
+  return fail(metadata::errc::invalid_config,
+              fmt::format("'{}' is no config of topics{}", name.substr(0, shown_bytes),
+                          nearest ? fmt::format("; did you mean '{}'?", *nearest) : std::string()));
 }
 
 std::vector<shown_config> shown_configs(const std::map<std::string, std::string>& configs,
                                         const broker_options& defaults) {
   std::vector<shown_config> shown;
-  shown.reserve(rules.size());
-  for (const config_rule& rule : rules) {
+  shown.reserve(topic_config_rules().size());
+  for (const topic_config_rule& rule : topic_config_rules()) {
+    shown_config& one = shown.emplace_back();
+    one.rule = &rule;
     const auto set = configs.find(std::string(rule.name));
-    const bool is_default = set == configs.end();
-    shown.push_back({std::string(rule.name), is_default ? rule.default_of(defaults) : set->second, is_default});
+    if (set != configs.end()) one.synonyms.push_back({std::string(rule.name), set->second, config_source::topic});
+    const std::string otherwise = rule.default_of(defaults);
+    if (rule.broker_value != nullptr && otherwise != rule.default_value) {
+      one.synonyms.push_back({std::string(rule.broker_name), otherwise, config_source::broker});
+    }
+    const std::string_view known_as = rule.broker_name.empty() ? rule.name : rule.broker_name;
+    one.synonyms.push_back({std::string(known_as), std::string(rule.default_value), config_source::kafka_default});
   }
   return shown;
 }

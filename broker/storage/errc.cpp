@@ -14,6 +14,8 @@ class storage_category final : public std::error_category {
         return "offset out of range";
       case errc::corrupt:
         return "stored bytes are damaged";
+      case errc::removed:
+        return "the log is being removed";
       case errc::failed:
         return "an earlier write failed";
     }

@@ -26,6 +26,22 @@ status clear_folder(io::file_system& fs, const std::string& folder, const log_op
   return {};
 }
 
+// Files of others are left alone, and then the folder is, too.
+status remove_segments(io::file_system& fs, const std::string& folder) {
+  BRAID_TRY(exists, fs.exists(folder));
+  if (!exists) return {};
+  BRAID_TRY(names, fs.list(folder));
+  bool has_others = false;
+  for (const std::string& name : names) {
+    if (parse_segment_file(name)) {
+      BRAID_TRY_VOID(fs.remove(folder + "/" + name));
+    } else {
+      has_others = true;
+    }
+  }
+  return has_others ? status() : fs.remove(folder);
+}
+
 }  // namespace
 
 result<std::unique_ptr<partition_log>> partition_log::open(io::file_system& fs, io::executor& disk, io::executor& owner,
@@ -95,7 +111,7 @@ void file_partition_log::append(stored_batch batch) {
 }
 
 void file_partition_log::start_write() {
-  if (in_flight_batches_ > 0 || failed_ || tail_.pending_count() == 0) return;
+  if (in_flight_batches_ > 0 || failed_ || removed_ || tail_.pending_count() == 0) return;
   const bool prepare = !std::exchange(folder_ready_, true);
   disk_.post([&owner = owner_, &fs = fs_, prepare, folder = folder_, options = options_, token = self_token(self_),
               jobs = plan_write()]() mutable {
@@ -147,6 +163,11 @@ std::vector<file_partition_log::segment_job> file_partition_log::plan_write() {
 
 void file_partition_log::on_written(status outcome) {
   if (!outcome) return fail_log(std::move(outcome).error());
+  if (removed_) {
+    in_flight_.clear();
+    in_flight_batches_ = 0;
+    return remove_when_idle();
+  }
   std::size_t written_bytes = 0;
   for (const planned_part& part : in_flight_) {
     segments_[part.segment]->mark_written(part.batch_bytes, part.end);
@@ -180,6 +201,24 @@ void file_partition_log::fail_log(error cause) {
   for (auto& waiting : dropped) {
     if (!token.expired()) waiting.done(fail(errc::failed));
   }
+}
+
+void file_partition_log::remove(unique_function<void(status)> done) {
+  BRAID_CHECK(!removed_, "{} is removed twice", folder_);
+  removed_ = true;
+  on_removed_ = std::move(done);
+  owner_callbacks_.on_written = nullptr;
+  for (auto& waiting : std::exchange(drains_, {})) answer<void>(fail(errc::removed), std::move(waiting.done));
+  remove_when_idle();
+}
+
+// Everything that is under way has a callback in callbacks_, or a write in in_flight_. A write that has failed for good
+// leaves in_flight_ as it was, and the files stay: the process is about to end.
+void file_partition_log::remove_when_idle() {
+  if (!on_removed_ || in_flight_batches_ > 0 || !callbacks_.empty()) return;
+  segments_.clear();  // closes the files
+  on_disk<void>([&fs = fs_, folder = folder_] { return remove_segments(fs, folder); },
+                std::exchange(on_removed_, nullptr));
 }
 
 void file_partition_log::drain(unique_function<void(status)> done) {

@@ -40,6 +40,7 @@ class file_partition_log final : public partition_log {
   void find_max_timestamp(model::offset limit,
                           unique_function<void(result<std::optional<timestamp_match>>)> done) override;
   void drain(unique_function<void(status)> done) override;
+  void remove(unique_function<void(status)> done) override;
 
  private:
   using self_token = std::weak_ptr<file_partition_log*>;
@@ -60,6 +61,7 @@ class file_partition_log final : public partition_log {
   void start_write();
   std::vector<segment_job> plan_write();
   void on_written(status outcome);
+  void remove_when_idle();
   void fail_log(error cause);
 
   std::size_t segment_of(model::offset offset) const;
@@ -102,6 +104,8 @@ class file_partition_log final : public partition_log {
   std::uint64_t written_batches_ = 0;
   std::deque<waiting_drain> drains_;
   bool failed_ = false;
+  bool removed_ = false;
+  unique_function<void(status)> on_removed_;  // until the files are about to go
 
   std::unordered_set<std::shared_ptr<void>> callbacks_;
   std::shared_ptr<file_partition_log*> self_;

@@ -18,6 +18,7 @@ void file_partition_log::call_back(const self_token& token,
   if (!done) return;
   (*token.lock())->callbacks_.erase(done);
   (*done)(std::move(value));
+  if (const auto self = token.lock()) (*self)->remove_when_idle();
 }
 
 template <class T>
@@ -40,6 +41,7 @@ void file_partition_log::on_disk(unique_function<result<T>()> work, unique_funct
 }
 
 template void file_partition_log::answer<void>(status, unique_function<void(status)>);
+template void file_partition_log::on_disk<void>(unique_function<status()>, unique_function<void(status)>);
 
 std::size_t file_partition_log::segment_of(model::offset offset) const {
   const auto above = std::upper_bound(segments_.begin(), segments_.end(), offset,

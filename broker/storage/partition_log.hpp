@@ -30,6 +30,7 @@ enum class errc {
   offset_out_of_range = 1,  // below the log start or above the log end
   corrupt,                  // bytes of a segment are not what was written: never served
   failed,                   // an earlier write failed
+  removed,                  // the log is being removed
 };
 std::error_code make_error_code(errc code);
 
@@ -110,6 +111,13 @@ class partition_log {
 
   // `done` runs when everything appended so far is in the files (not synced); errc::failed when it never will be.
   virtual void drain(unique_function<void(status)> done) = 0;
+
+  // The partition was deleted. Pending bytes are dropped (and no longer reported as written); reads, searches and the
+  // write that are under way end as they would have; then the segment files are unlinked, and the folder when nothing
+  // else is in it, and `done` runs. No other call may follow, and the log has to live until `done`. What a power cut
+  // leaves behind is removed by the next log that is made in the folder, or by its remove(): also when that one never
+  // wrote a byte.
+  virtual void remove(unique_function<void(status)> done) = 0;
 };
 
 }  // namespace braidmq::storage

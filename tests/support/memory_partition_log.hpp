@@ -58,6 +58,7 @@ class memory_partition_log final : public storage::partition_log {
   }
 
   void drain(unique_function<void(status)> done) override { done({}); }
+  void remove(unique_function<void(status)> done) override { done({}); }
 
   const std::vector<storage::stored_batch>& batches() const { return batches_; }
 

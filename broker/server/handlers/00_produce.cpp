@@ -118,7 +118,9 @@ void refuse_all(protocol::produce_response& response, const protocol::produce_re
   }
 }
 
-void fill(checked_request& checked, const result<braid::unit_outcome>& outcome) {
+void fill(checked_request& checked, const result<braid::unit_outcome>& outcome, std::int16_t version,
+          const metadata::image& now) {
+  const bool by_id = version >= first_version_with_topic_ids;
   for (std::size_t i = 0; i < checked.places.size(); ++i) {
     const slice_place& place = checked.places[i];
     partition_response& answer = checked.response.responses[place.topic].partition_responses[place.partition];
@@ -128,7 +130,9 @@ void fill(checked_request& checked, const result<braid::unit_outcome>& outcome) 
     }
     const braid::slice_outcome& slice = outcome->slices[i];
     if (slice.error) {
-      refuse(answer, wire_error(slice.error), slice.error.message());
+      const model::topic_id& topic = checked.response.responses[place.topic].topic_id;
+      refuse(answer, by_id ? wire_error_by_id(slice.error, now.find(topic) != nullptr) : wire_error(slice.error),
+             slice.error.message());
       continue;
     }
     answer.base_offset = slice.base;
@@ -173,7 +177,7 @@ answer_of<protocol::produce_response> produce(request_ptr context, protocol::pro
       braid.produce(std::move(command), std::move(accepted), std::move(done));
     };
     const auto outcome = co_await on_braid<result<braid::unit_outcome>>(context, std::move(submit));
-    fill(checked, outcome);
+    fill(checked, outcome, context->version, *context->broker.image());
   }
   if (request.acks != 0) co_return std::move(checked.response);
   if (has_failure(checked.response)) {

@@ -88,7 +88,9 @@ bytes joined(const std::vector<bytes>& batches, std::size_t size_bytes) {
   return buffer.freeze();
 }
 
-void fill(planned_fetch& plan, const result<braid::fetch_answer>& answer) {
+void fill(planned_fetch& plan, const result<braid::fetch_answer>& answer, std::int16_t version,
+          const metadata::image& now) {
+  const bool by_id = version >= first_version_with_topic_ids;
   for (std::size_t i = 0; i < plan.places.size(); ++i) {
     auto& target = plan.response.responses[plan.places[i].topic].partitions[plan.places[i].partition];
     if (!answer) {
@@ -96,7 +98,8 @@ void fill(planned_fetch& plan, const result<braid::fetch_answer>& answer) {
       continue;
     }
     const braid::fetched_slice& slice = answer->slices[i];
-    target.error_code = wire_error(slice.error);
+    const model::topic_id& topic = plan.response.responses[plan.places[i].topic].topic_id;
+    target.error_code = by_id ? wire_error_by_id(slice.error, now.find(topic) != nullptr) : wire_error(slice.error);
     target.high_watermark = slice.visible_end;
     target.last_stable_offset = slice.visible_end;
     target.log_start_offset = slice.log_start;
@@ -129,7 +132,7 @@ answer_of<protocol::fetch_response> fetch(request_ptr context, protocol::fetch_r
       braid.fetch(std::move(wanted), std::move(done));
     };
     const auto answer = co_await on_braid<result<braid::fetch_answer>>(context, std::move(read));
-    fill(plan, answer);
+    fill(plan, answer, context->version, *context->broker.image());
   }
   co_return std::move(plan.response);
 }

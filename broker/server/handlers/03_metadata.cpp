@@ -5,7 +5,6 @@
 #include "model/topic_name.hpp"
 #include "server/error_mapping.hpp"
 #include "server/handlers/handlers.hpp"
-#include "server/handlers/topic_creation.hpp"
 
 namespace braidmq::server::handlers {
 namespace {
@@ -21,7 +20,9 @@ const endpoint* endpoint_for(const broker_options& options, const std::string& l
   return options.advertised.empty() ? nullptr : &options.advertised.front();
 }
 
-metadata_response::metadata_response_topic describe(const metadata::topic_image& topic, model::broker_id self,
+// An image of a topic or its description.
+template <class Topic>
+metadata_response::metadata_response_topic describe(const Topic& topic, model::broker_id self,
                                                     const braid::replica_stats& braid) {
   metadata_response::metadata_response_topic described;
   described.name = topic.name;
@@ -49,16 +50,17 @@ metadata_response::metadata_response_topic refused(std::optional<std::string> na
 }
 
 // Two clients may ask for the same missing topic at once: whoever comes second takes what the first has made.
-runtime::task<result<std::shared_ptr<const metadata::topic_image>>> make_missing(request_ptr context,
-                                                                                 std::string name) {
-  metadata::new_topic topic;
-  topic.name = name;
-  auto made = co_await create_and_wait(context, std::move(topic), auto_create_timeout);
+runtime::task<result<topic_description>> make_missing(request_ptr context, std::string name) {
+  topic_creation wanted;
+  wanted.name = name;
+  auto create = [&context, &wanted](topic_admin::described done) {
+    context->broker.topics().create(std::move(wanted), auto_create_timeout, std::move(done));
+  };
+  auto made = co_await runtime::await_callback<result<topic_description>>(create);
   if (made || made.error().code != metadata::errc::topic_exists) co_return made;
-  const auto& topics = context->broker.image()->topics();
-  const auto found = topics.find(name);
-  if (found == topics.end()) co_return made;
-  co_return found->second;
+  auto found = context->broker.topics().get(name);
+  if (!found) co_return made;
+  co_return std::move(*found);
 }
 
 bool asks_for_all(const protocol::metadata_request& request, std::int16_t version) {
@@ -104,7 +106,7 @@ answer_of<protocol::metadata_response> metadata(request_ptr context, protocol::m
     }
     const auto made = co_await make_missing(context, *wanted.name);
     if (made)
-      response.topics.push_back(describe(**made, options.id, braid));
+      response.topics.push_back(describe(*made, options.id, braid));
     else
       response.topics.push_back(refused(wanted.name, {}, wire_error(made.error().code)));
   }

@@ -5,7 +5,6 @@
 
 #include "server/error_mapping.hpp"
 #include "server/handlers/handlers.hpp"
-#include "server/handlers/topic_creation.hpp"
 #include "server/topic_settings.hpp"
 
 namespace braidmq::server::handlers {
@@ -24,9 +23,9 @@ void refuse(topic_answer& answer, error_code code, std::string message) {
 }
 
 // What the request asks for, as the controller understands it; the answer says why when it is none.
-std::optional<metadata::new_topic> read_topic(const create_topics_request::creatable_topic& asked,
-                                              model::broker_id self, topic_answer& answer) {
-  metadata::new_topic topic;
+std::optional<topic_creation> read_topic(const create_topics_request::creatable_topic& asked, model::broker_id self,
+                                         topic_answer& answer) {
+  topic_creation topic;
   topic.name = asked.name;
   topic.partitions = asked.num_partitions;
   topic.replication_factor = asked.replication_factor;
@@ -55,25 +54,19 @@ std::optional<metadata::new_topic> read_topic(const create_topics_request::creat
   for (const auto& config : asked.configs) {
     if (config.value) topic.configs.insert_or_assign(config.name, *config.value);
   }
-  if (const status checked = check_topic_configs(topic.configs); !checked) {
-    refuse(answer, error_code::invalid_config, checked.error().message);
-    return std::nullopt;
-  }
   return topic;
 }
 
-void describe(topic_answer& answer, const metadata::new_topic& asked, std::int32_t partitions,
-              const broker_options& options) {
-  answer.num_partitions = partitions;
-  answer.replication_factor = 1;
+void describe(topic_answer& answer, const topic_description& topic, const broker_options& options) {
+  answer.topic_id = topic.id;
+  answer.num_partitions = topic.partitions;
+  answer.replication_factor = static_cast<std::int16_t>(topic.replication_factor);
   answer.configs.emplace();
-  constexpr std::int8_t set_on_topic = 1;
-  constexpr std::int8_t default_of_broker = 5;
-  for (const shown_config& config : shown_configs(asked.configs, options)) {
+  for (const shown_config& config : shown_configs(topic.configs, options)) {
     auto& shown = answer.configs->emplace_back();
-    shown.name = config.name;
-    shown.value = config.value;
-    shown.config_source = config.is_default ? default_of_broker : set_on_topic;
+    shown.name = config.rule->name;
+    shown.value = config.value();
+    shown.config_source = static_cast<std::int8_t>(config.source());
   }
 }
 
@@ -100,27 +93,22 @@ answer_of<protocol::create_topics_response> create_topics(request_ptr context,
     if (!answered.insert(asked.name).second) continue;
     topic_answer answer;
     answer.name = asked.name;
-    std::optional<metadata::new_topic> topic;
+    std::optional<topic_creation> topic;
     if (twice.contains(asked.name)) {
       refuse(answer, error_code::invalid_request, "the topic stands in the request more than once");
     } else {
       topic = read_topic(asked, options.id, answer);
     }
-    if (topic && request.validate_only) {
-      const status checked = context->broker.controller().check_topic(*topic, *context->broker.image());
-      const std::int32_t partitions = topic->partitions == -1 ? options.default_partitions : topic->partitions;
-      if (checked)
-        describe(answer, *topic, partitions, options);
+    if (topic) {
+      topic->validate_only = request.validate_only;
+      auto create = [&context, &topic, timeout](topic_admin::described done) {
+        context->broker.topics().create(std::move(*topic), timeout, std::move(done));
+      };
+      const auto made = co_await runtime::await_callback<result<topic_description>>(create);
+      if (made)
+        describe(answer, *made, options);
       else
-        refuse(answer, wire_error(checked.error().code), checked.error().message);
-    } else if (topic) {
-      const auto made = co_await create_and_wait(context, *topic, timeout);
-      if (made) {
-        answer.topic_id = (*made)->id;
-        describe(answer, *topic, (*made)->partitions, options);
-      } else {
         refuse(answer, wire_error(made.error().code), made.error().to_string());
-      }
     }
     response.topics.push_back(std::move(answer));
   }

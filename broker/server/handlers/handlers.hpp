@@ -4,8 +4,12 @@
 #include <optional>
 
 #include "protocol/generated/api_versions.hpp"
+#include "protocol/generated/create_partitions.hpp"
 #include "protocol/generated/create_topics.hpp"
+#include "protocol/generated/delete_topics.hpp"
+#include "protocol/generated/describe_configs.hpp"
 #include "protocol/generated/fetch.hpp"
+#include "protocol/generated/incremental_alter_configs.hpp"
 #include "protocol/generated/init_producer_id.hpp"
 #include "protocol/generated/list_offsets.hpp"
 #include "protocol/generated/metadata.hpp"
@@ -23,7 +27,14 @@ answer_of<protocol::list_offsets_response> list_offsets(request_ptr context, pro
 answer_of<protocol::metadata_response> metadata(request_ptr context, protocol::metadata_request request);
 answer_of<protocol::api_versions_response> api_versions(request_ptr context, protocol::api_versions_request request);
 answer_of<protocol::create_topics_response> create_topics(request_ptr context, protocol::create_topics_request request);
+answer_of<protocol::delete_topics_response> delete_topics(request_ptr context, protocol::delete_topics_request request);
 answer_of<protocol::init_producer_id_response> init_producer_id(request_ptr context,
                                                                 protocol::init_producer_id_request request);
+answer_of<protocol::describe_configs_response> describe_configs(request_ptr context,
+                                                                protocol::describe_configs_request request);
+answer_of<protocol::create_partitions_response> create_partitions(request_ptr context,
+                                                                  protocol::create_partitions_request request);
+answer_of<protocol::incremental_alter_configs_response> incremental_alter_configs(
+    request_ptr context, protocol::incremental_alter_configs_request request);
 
 }  // namespace braidmq::server::handlers
