@@ -46,7 +46,8 @@ status broker::open_planes() {
   wal_options.folder = metadata_folder;
   BRAID_TRY(metadata_wal, wal::log::open(environment_.fs, environment_.metadata_disk, environment_.metadata,
                                          environment_.random, environment_.clock, wal_options));
-  metadata_wal_ = std::move(metadata_wal);
+  metadata_wal_ = environment_.wrap_metadata_wal ? environment_.wrap_metadata_wal(std::move(metadata_wal))
+                                                 : std::move(metadata_wal);
   wal_options.folder = braid_folder;
   BRAID_TRY(braid_wal, wal::log::open(environment_.fs, environment_.wal_disk, environment_.braid, environment_.random,
                                       environment_.clock, wal_options));

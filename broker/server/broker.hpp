@@ -66,8 +66,9 @@ struct broker_environment {
   io::timer_service& braid_timers;
   io::executor& wal_disk;
   io::executor& segment_disk;
-  // Around the braid's write-ahead log: how the simulator plants a bug into it. Empty otherwise.
+  // Around the write-ahead logs: how the simulator plants a bug into one. Empty otherwise.
   std::function<std::unique_ptr<wal::log>(std::unique_ptr<wal::log>)> wrap_wal = nullptr;
+  std::function<std::unique_ptr<wal::log>(std::unique_ptr<wal::log>)> wrap_metadata_wal = nullptr;
 };
 
 class broker {

@@ -52,6 +52,21 @@ def test_long_poll_is_woken_by_a_record(t):
         assert time.monotonic() - started < 20, "waited for max_wait instead of the record"
 
 
+def test_long_poll_hears_that_its_topic_is_deleted(t):
+    from confluent_kafka.admin import AdminClient
+
+    broker = t.own_broker()
+    topic = t.topic(broker)
+    with broker.connect(timeout=40) as reader, broker.connect() as other:
+        started = time.monotonic()
+        send_fetch(reader, topic, 0, max_wait_ms=30_000)
+        assert not other.fetch(topic, 0)[2], "not empty"
+        AdminClient({"bootstrap.servers": broker.bootstrap}).delete_topics([topic], request_timeout=20)[topic].result(30)
+        equal(kafka_raw.read_fetch(reader.answer(True))[0], UNKNOWN_TOPIC)
+        assert time.monotonic() - started < 20, "waited for max_wait instead of the deletion"
+        equal(other.fetch(topic, 0)[0], UNKNOWN_TOPIC)
+
+
 def test_long_poll_waits_for_min_bytes(t):
     broker = t.broker()
     topic = t.topic(broker)

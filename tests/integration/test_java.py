@@ -12,3 +12,9 @@ def test_admin_client(t):
     broker = t.broker()
     said = t.java("Admin.java", broker.bootstrap, "check", t.topic(broker))
     assert "admin: all as expected" in said, said
+
+
+def test_admin_client_changes_topics(t):
+    broker = t.broker()
+    said = t.java("Admin.java", broker.bootstrap, "change", t.topic(broker))
+    assert "change: all as expected" in said, said

@@ -3,7 +3,8 @@
 import time
 
 import confluent_kafka
-from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
+from confluent_kafka.admin import (AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewPartitions, NewTopic,
+                                   OffsetSpec)
 from harness import equal
 
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
@@ -112,3 +113,53 @@ def test_admin_creates_topics(t):
             equal(e.args[0].code(), code, e)
         else:
             raise AssertionError(f"{topic.topic}: expected error {code}")
+
+
+def expect(code, call):
+    try:
+        call()
+    except confluent_kafka.KafkaException as e:
+        equal(e.args[0].code(), code, e)
+    else:
+        raise AssertionError(f"expected error {code}")
+
+
+def test_admin_grows_configures_and_deletes_topics(t):
+    broker = t.broker()
+    topic = t.topic(broker)
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+    resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
+    errors = confluent_kafka.KafkaError
+    send(producer(broker), [(topic, 0, 0, None, "old")])
+
+    def grow(count):
+        admin.create_partitions([NewPartitions(topic, count)], request_timeout=20)[topic].result(30)
+
+    def alter(name, value, what=AlterConfigOpType.SET):
+        entry = ConfigEntry(name, value, incremental_operation=what)
+        wish = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=[entry])
+        admin.incremental_alter_configs([wish], request_timeout=20)[wish].result(30)
+
+    def config(name):
+        return admin.describe_configs([resource], request_timeout=20)[resource].result(30)[name]
+
+    def delete():
+        admin.delete_topics([topic], request_timeout=20)[topic].result(30)
+
+    grow(3)
+    equal(len(admin.list_topics(topic, timeout=20).topics[topic].partitions), 3)
+    equal(send(producer(broker), [(topic, 2, 0, None, "in a new partition")]), [0])
+    expect(errors.INVALID_PARTITIONS, lambda: grow(3))
+
+    alter("retention.ms", "1000")
+    alter("cleanup.policy", "compact", AlterConfigOpType.APPEND)
+    equal((config("retention.ms").value, config("cleanup.policy").value), ("1000", "delete,compact"))
+    alter("retention.ms", None, AlterConfigOpType.DELETE)
+    equal((config("retention.ms").value, config("retention.ms").is_default), ("604800000", True))
+    expect(errors.INVALID_CONFIG, lambda: alter("retention.mss", "1000"))
+
+    delete()
+    expect(errors.UNKNOWN_TOPIC_OR_PART, delete)
+    admin.create_topics([NewTopic(topic, 1, 1)], request_timeout=20)[topic].result(30)
+    equal(send(producer(broker), [(topic, 0, 0, None, "new")]), [0], "a topic made anew begins at 0")
+    equal([m.value() for m in read(broker, topic, 1)], [b"new"])

@@ -82,3 +82,33 @@ def test_a_retry_after_a_kill_is_a_duplicate(t):
         equal([c.produce(topic, b) for b in batches], [(0, 0), (0, 2)])
         equal(c.list_offsets(topic, kafka_raw.LATEST)[2], 3)
         equal(c.produce(topic, kafka_raw.record_batch([b"d"], producer=(4711, 0, 3))), (0, 3))
+
+
+def test_deleted_topics_stay_deleted_after_a_kill(t):
+    """Also their files go; a topic that was made anew under a name keeps its own records only."""
+    from confluent_kafka.admin import AdminClient, NewPartitions
+
+    broker = t.own_broker()
+    gone, anew, grown = t.topic(broker, partitions=2), t.topic(broker), t.topic(broker)
+    with broker.connect() as c:
+        for topic in (gone, anew, grown):
+            equal(c.produce(topic, kafka_raw.record_batch([b"old"])), (0, 0))
+    folders = broker.folder / "data" / "partitions"
+    wait_until(lambda: len(list(folders.iterdir())) == 3, "files of three topics")
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+    for topic in (gone, anew):
+        admin.delete_topics([topic], request_timeout=20)[topic].result(30)
+    admin.create_partitions([NewPartitions(grown, 4)], request_timeout=20)[grown].result(30)
+    with broker.connect() as c:
+        equal(c.create_topic(anew, 1)[0], 0)
+        equal(c.produce(anew, kafka_raw.record_batch([b"new"])), (0, 0))
+    for _ in range(2):
+        broker.kill()
+        broker.start()
+        with broker.connect() as c:
+            found = c.metadata([gone, anew, grown])
+            equal(found[gone][0], 3)  # UNKNOWN_TOPIC_OR_PARTITION
+            equal(len(found[grown][2]), 4)
+            equal(kafka_raw.read_batches(c.fetch(anew, 0)[2]), [(0, b"new")])
+            equal(c.list_offsets(anew, kafka_raw.LATEST)[2], 1)
+        wait_until(lambda: len(list(folders.iterdir())) == 2, "the folders of what is there, and no other")

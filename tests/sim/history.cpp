@@ -98,6 +98,63 @@ void history::acknowledge_topic(const topic_record& topic) {
   }
 }
 
+bool churns(std::string_view name) {
+  return name.starts_with("churn");
+}
+
+void history::note_churned(const topic_record& topic) {
+  const auto [at, added] = churned_.try_emplace(topic.id);
+  churned_topic& known = at->second;
+  if (added) {
+    known = {topic.name, topic.id, next_moment(), 0, 0, 0};
+    if (open_deletions_[topic.name] > 0) known.delete_asked = known.made;
+  } else if (known.name != topic.name) {
+    violation("topics", fmt::format("{} and {} were told to have one id", known.name, topic.name));
+  }
+  known.partitions = std::max(known.partitions, topic.partitions);
+}
+
+void history::ask_partitions(const std::string& name, std::int32_t partitions) {
+  std::int32_t& most = partitions_asked_[name];
+  most = std::max(most, partitions);
+}
+
+void history::ask_deletion(const model::topic_id& id) {
+  churned_topic& known = churned_.at(id);
+  if (known.delete_asked == 0) known.delete_asked = next_moment();
+}
+
+void history::ask_deletion(const std::string& name) {
+  ++open_deletions_[name];
+  for (auto& [id, known] : churned_) {
+    if (known.name == name && known.delete_asked == 0) known.delete_asked = next_moment();
+  }
+}
+
+void history::answer_deletion(const std::string& name) {
+  --open_deletions_[name];
+}
+
+void history::acknowledge_deletion(const model::topic_id& id) {
+  churned_topic& known = churned_.at(id);
+  if (known.delete_acknowledged == 0) known.delete_acknowledged = next_moment();
+}
+
+const churned_topic* history::churned(const model::topic_id& id) const {
+  const auto found = churned_.find(id);
+  return found == churned_.end() ? nullptr : &found->second;
+}
+
+std::int32_t history::most_partitions(const std::string& name) const {
+  const auto found = partitions_asked_.find(name);
+  return found == partitions_asked_.end() ? 0 : found->second;
+}
+
+bool history::may_be_deleted(const model::topic_id& id) const {
+  const churned_topic* known = churned(id);
+  return known != nullptr && known->delete_asked != 0;
+}
+
 void history::note_producer_id(std::int64_t id) {
   if (!producer_ids_.insert(id).second) violation("producers", fmt::format("producer id {} was given twice", id));
 }

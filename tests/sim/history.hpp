@@ -105,6 +105,27 @@ struct topic_record {
   std::int32_t partitions = 0;
 };
 
+// One life of a name: topics whose names begin with "churn" are deleted and made again, with another id each time.
+struct churned_topic {
+  std::string name;
+  model::topic_id id;
+  moment made = 0;              // acknowledged, or seen
+  std::int32_t partitions = 0;  // acknowledged, or seen
+  moment delete_asked = 0;      // 0: never; a deletion by name that nobody answered may still strike
+  moment delete_acknowledged = 0;
+};
+bool churns(std::string_view name);
+
+// A churning topic in a Metadata response, or its absence from a list of all topics.
+struct churn_sighting {
+  model::topic_id id;
+  std::int32_t partitions = 0;  // 0: not in the list
+  std::int32_t least = 0;       // acknowledged before the question
+  std::int32_t most = 0;        // asked for by anybody before the answer
+  moment asked = 0;
+  moment answered = 0;
+};
+
 // A topic's answer in a Metadata response.
 struct metadata_record {
   std::string name;
@@ -127,6 +148,21 @@ class history {
   void add(const offset_record& answer);
   void add(metadata_record answer) { metadata_.push_back(std::move(answer)); }
   void acknowledge_topic(const topic_record& topic);
+
+  // The lives of churning topics.
+  void note_churned(const topic_record& topic);  // acknowledged, or seen: it is in the log
+  void ask_partitions(const std::string& name, std::int32_t partitions);
+  void ask_deletion(const model::topic_id& id);
+  void ask_deletion(const std::string& name);  // whatever has the name now, or later if nobody answers
+  void answer_deletion(const std::string& name);
+  void acknowledge_deletion(const model::topic_id& id);
+  const churned_topic* churned(const model::topic_id& id) const;
+  const std::map<model::topic_id, churned_topic>& all_churned() const { return churned_; }
+  std::int32_t most_partitions(const std::string& name) const;
+  void add(const churn_sighting& seen) { sightings_.push_back(seen); }
+  const std::vector<churn_sighting>& sightings() const { return sightings_; }
+  // Whether the topic may be gone by now because somebody asked for that.
+  bool may_be_deleted(const model::topic_id& id) const;
   void note_producer_id(std::int64_t id);
 
   const std::vector<fetch_record>& fetches() const { return fetches_; }
@@ -155,6 +191,10 @@ class history {
   std::vector<offset_record> offset_answers_;
   std::vector<metadata_record> metadata_;
   std::map<std::string, topic_record> topics_;
+  std::map<model::topic_id, churned_topic> churned_;
+  std::map<std::string, std::int32_t> partitions_asked_;
+  std::map<std::string, int> open_deletions_;  // by name, not answered
+  std::vector<churn_sighting> sightings_;
   std::set<std::int64_t> producer_ids_;
   std::map<topic_partition_id, std::int64_t> known_ends_;
   std::unordered_map<std::uint64_t, seen_batch_ptr> seen_;

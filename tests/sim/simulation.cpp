@@ -114,6 +114,8 @@ class simulation {
   bool read_everything(partition_content& into) {
     if (!advance_until([this] { return machine_.ready(); })) return false;
     final_reader reader(context_, chance_.split());
+    reader.learn_topics();
+    if (!advance_until([&] { return reader.idle(); })) return false;
     reader.read_everything();
     if (!advance_until([&] { return reader.idle(); })) return false;
     into = reader.content();
@@ -179,6 +181,7 @@ class simulation {
       clients_.push_back(std::move(made));
     };
     add(make_topic_creator(context_, chance_.split()));
+    add(make_topic_churner(context_, chance_.split()));
     add(make_metadata_reader(context_, chance_.split()));
     add(make_offset_lister(context_, chance_.split()));
     for (int i = 0; i < drawn_.producers; ++i) add(make_idempotent_producer(context_, chance_.split()));

@@ -1,5 +1,6 @@
 // Admin.java BOOTSTRAP create TOPIC:PARTITIONS...   creates topics
 // Admin.java BOOTSTRAP check PREFIX                 createTopics, describeTopics, listOffsets against what was written
+// Admin.java BOOTSTRAP change PREFIX                createPartitions, configs, deleteTopics by name and by id, the name anew
 //
 // `java -cp 'build/deps/java/*' tests/integration/java/Admin.java ...` runs it; ends 1 with the first thing that is wrong.
 
@@ -9,14 +10,24 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.AdminClient;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicCollection;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.errors.InvalidConfigurationException;
+import org.apache.kafka.common.errors.InvalidPartitionsException;
+import org.apache.kafka.common.errors.InvalidRequestException;
 import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.errors.TopicExistsException;
+import org.apache.kafka.common.errors.UnknownTopicIdException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.serialization.StringSerializer;
 
@@ -32,6 +43,7 @@ public class Admin {
       switch (args[1]) {
         case "create" -> create(admin, List.of(args).subList(2, args.length));
         case "check" -> check(admin, args[0], args[2]);
+        case "change" -> change(admin, args[0], args[2]);
         default -> throw new IllegalArgumentException(args[1]);
       }
     }
@@ -81,6 +93,92 @@ public class Admin {
     equal("of the greatest time", 9L, offset(admin, partition, OffsetSpec.maxTimestamp()));
     equal("latest of an empty partition", 0L, offset(admin, new TopicPartition(name, 2), OffsetSpec.latest()));
     System.out.println("admin: all as expected");
+  }
+
+  private static void change(AdminClient admin, String bootstrap, String prefix) throws Exception {
+    String name = prefix + "-change";
+    create(admin, List.of(name + ":2"));
+    send(bootstrap, name, 0, "old");
+    grow(admin, name);
+    configure(admin, name);
+
+    Uuid first = describe(admin, name).topicId();
+    admin.deleteTopics(List.of(name)).all().get();
+    expectCause(UnknownTopicOrPartitionException.class, () -> describe(admin, name));
+    expectCause(UnknownTopicOrPartitionException.class, () -> admin.deleteTopics(List.of(name)).all().get());
+    expectCause(UnknownTopicIdException.class,
+        () -> admin.deleteTopics(TopicCollection.ofTopicIds(List.of(first))).all().get());
+
+    create(admin, List.of(name + ":1"));
+    TopicDescription anew = describe(admin, name);
+    equal("partitions of the new topic", 1, anew.partitions().size());
+    equal("another id", false, anew.topicId().equals(first));
+    equal("nothing old", 0L, offset(admin, new TopicPartition(name, 0), OffsetSpec.latest()));
+    equal("configs of the new topic", "604800000", config(admin, name, "retention.ms").value());
+    equal("the first offset", 0L, send(bootstrap, name, 0, "new"));
+    admin.deleteTopics(TopicCollection.ofTopicIds(List.of(anew.topicId()))).all().get();
+    expectCause(UnknownTopicOrPartitionException.class, () -> describe(admin, name));
+    System.out.println("change: all as expected");
+  }
+
+  private static void grow(AdminClient admin, String name) throws Exception {
+    admin.createPartitions(Map.of(name, NewPartitions.increaseTo(5))).all().get();
+    equal("partitions", 5, describe(admin, name).partitions().size());
+    equal("a new partition is empty", 0L, offset(admin, new TopicPartition(name, 4), OffsetSpec.latest()));
+    equal("an old one is not", 1L, offset(admin, new TopicPartition(name, 0), OffsetSpec.latest()));
+    for (int count : new int[] {5, 2, -1}) {
+      expectCause(InvalidPartitionsException.class,
+          () -> admin.createPartitions(Map.of(name, NewPartitions.increaseTo(count))).all().get());
+    }
+    expectCause(UnknownTopicOrPartitionException.class,
+        () -> admin.createPartitions(Map.of(name + "-missing", NewPartitions.increaseTo(3))).all().get());
+  }
+
+  private static void configure(AdminClient admin, String name) throws Exception {
+    alter(admin, name, AlterConfigOp.OpType.SET, "retention.ms", "1000");
+    alter(admin, name, AlterConfigOp.OpType.APPEND, "cleanup.policy", "compact");
+    equal("a value that is set", "1000", config(admin, name, "retention.ms").value());
+    equal("its source", ConfigEntry.ConfigSource.DYNAMIC_TOPIC_CONFIG, config(admin, name, "retention.ms").source());
+    equal("its type", ConfigEntry.ConfigType.LONG, config(admin, name, "retention.ms").type());
+    equal("a list", "delete,compact", config(admin, name, "cleanup.policy").value());
+    equal("a default", ConfigEntry.ConfigSource.DEFAULT_CONFIG, config(admin, name, "segment.ms").source());
+    alter(admin, name, AlterConfigOp.OpType.DELETE, "retention.ms", null);
+    equal("the default again", "604800000", config(admin, name, "retention.ms").value());
+    expectCause(InvalidConfigurationException.class,
+        () -> alter(admin, name, AlterConfigOp.OpType.SET, "retention.mss", "1000"));
+    expectCause(InvalidConfigurationException.class,
+        () -> alter(admin, name, AlterConfigOp.OpType.SET, "retention.ms", "soon"));
+    ConfigResource broker = new ConfigResource(ConfigResource.Type.BROKER,
+        admin.describeCluster().nodes().get().iterator().next().idString());
+    equal("configs of the broker are read-only", true,
+        admin.describeConfigs(List.of(broker)).all().get().get(broker).get("num.partitions").isReadOnly());
+    expectCause(InvalidRequestException.class, () -> admin.incrementalAlterConfigs(
+        Map.of(broker, List.of(new AlterConfigOp(new ConfigEntry("num.partitions", "3"), AlterConfigOp.OpType.SET)))).all().get());
+  }
+
+  private static TopicDescription describe(AdminClient admin, String name) throws Exception {
+    return admin.describeTopics(List.of(name)).allTopicNames().get().get(name);
+  }
+
+  private static ConfigEntry config(AdminClient admin, String topic, String name) throws Exception {
+    ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
+    return admin.describeConfigs(List.of(resource)).all().get().get(resource).get(name);
+  }
+
+  private static void alter(AdminClient admin, String topic, AlterConfigOp.OpType what, String name, String value)
+      throws Exception {
+    ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
+    AlterConfigOp operation = new AlterConfigOp(new ConfigEntry(name, value), what);
+    admin.incrementalAlterConfigs(Map.of(resource, List.of(operation))).all().get();
+  }
+
+  private static long send(String bootstrap, String topic, int partition, String value) throws Exception {
+    Properties settings = new Properties();
+    settings.put("bootstrap.servers", bootstrap);
+    try (KafkaProducer<String, String> producer =
+        new KafkaProducer<>(settings, new StringSerializer(), new StringSerializer())) {
+      return producer.send(new ProducerRecord<>(topic, partition, null, value)).get().offset();
+    }
   }
 
   private static long offset(AdminClient admin, TopicPartition partition, OffsetSpec spec) throws Exception {

@@ -11,6 +11,7 @@ violations check_all(const run_record& run) {
   check_visibility(run, found);
   check_list_offsets(run, found);
   check_topics(run, found);
+  check_churn(run, found);
   check_recovery(run, found);
   return found;
 }
@@ -18,6 +19,9 @@ violations check_all(const run_record& run) {
 std::string to_string(const topic_partition_id& target, const history& log) {
   for (const auto& [name, topic] : log.topics()) {
     if (topic.id == target.topic) return fmt::format("{}-{}", name, target.partition);
+  }
+  if (const churned_topic* churned = log.churned(target.topic)) {
+    return fmt::format("{} ({})-{}", churned->name, churned->id, target.partition);
   }
   return fmt::format("{}", target);
 }

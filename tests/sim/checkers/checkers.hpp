@@ -30,6 +30,7 @@ void check_producers(const run_record& run, violations& found);     // P1, P2, P
 void check_visibility(const run_record& run, violations& found);    // A1, A2: a request's partitions together
 void check_list_offsets(const run_record& run, violations& found);  // L6, ends never fall
 void check_topics(const run_record& run, violations& found);
+void check_churn(const run_record& run, violations& found);     // deleted is gone, made again begins anew
 void check_recovery(const run_record& run, violations& found);  // X2
 
 violations check_all(const run_record& run);

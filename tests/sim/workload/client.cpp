@@ -8,8 +8,15 @@ namespace braidmq::sim {
 
 void topic_directory::learn(const std::string& name, const model::topic_id& id, std::int32_t partitions) {
   if (id.is_zero() || partitions <= 0) return;
-  const bool known = std::ranges::any_of(topics, [&](const known_topic& one) { return one.name == name; });
-  if (!known) topics.push_back({name, id, partitions});
+  const auto known = std::ranges::find(topics, name, &known_topic::name);
+  if (known == topics.end())
+    topics.push_back({name, id, partitions});
+  else if (known->churns())
+    *known = {name, id, known->id == id ? std::max(partitions, known->partitions) : partitions};
+}
+
+void topic_directory::forget(const model::topic_id& id) {
+  std::erase_if(topics, [&](const known_topic& one) { return one.id == id; });
 }
 
 client::client(workload_context& context, std::string name, rng chance)
@@ -67,6 +74,14 @@ bool client::take_operation() {
 const known_topic* client::any_topic() {
   const auto& topics = context_.topics.topics;
   return topics.empty() ? nullptr : &topics[chance_.below(topics.size())];
+}
+
+const known_topic* client::any_lasting_topic() {
+  std::vector<const known_topic*> lasting;
+  for (const known_topic& one : context_.topics.topics) {
+    if (!one.churns()) lasting.push_back(&one);
+  }
+  return lasting.empty() ? nullptr : lasting[chance_.below(lasting.size())];
 }
 
 void client::send_frame(std::int16_t api, std::int16_t version, std::int32_t correlation, bytes frame,

@@ -21,13 +21,16 @@ struct known_topic {
   std::string name;
   model::topic_id id;
   std::int32_t partitions = 0;
+  bool churns() const { return sim::churns(name); }  // to be named by id only: its name may mean another topic by now
 };
 
 struct topic_directory {
   std::vector<known_topic> topics;  // acknowledged or seen in Metadata, with their ids
   std::vector<std::string> names;   // everything that anybody has asked to be made
 
+  // Of a churning topic: the latest that anybody heard, its id included.
   void learn(const std::string& name, const model::topic_id& id, std::int32_t partitions);
+  void forget(const model::topic_id& id);
 };
 
 // What all clients of a run share.
@@ -97,6 +100,7 @@ class client {
   history& log() { return context_.log; }
   const history& log() const { return context_.log; }
   const known_topic* any_topic();
+  const known_topic* any_lasting_topic();  // one that does not churn
   std::int16_t any_version(std::int16_t lowest, std::int16_t highest) {
     return static_cast<std::int16_t>(chance_.between(lowest, highest));
   }
@@ -133,6 +137,7 @@ std::unique_ptr<client> make_plain_producer(workload_context& context, rng chanc
 std::unique_ptr<client> make_fetcher(workload_context& context, rng chance);
 std::unique_ptr<client> make_offset_lister(workload_context& context, rng chance);
 std::unique_ptr<client> make_topic_creator(workload_context& context, rng chance);
+std::unique_ptr<client> make_topic_churner(workload_context& context, rng chance);
 std::unique_ptr<client> make_metadata_reader(workload_context& context, rng chance);
 
 }  // namespace braidmq::sim

@@ -16,7 +16,7 @@ class topic_creator final : public client {
  private:
   void on_turn() override {
     if (in_flight() >= 2) return;
-    const bool none_yet = context().topics.topics.empty();
+    const bool none_yet = any_lasting_topic() == nullptr;
     if (!none_yet && chance().chance(0.9)) return;
     if (!take_operation()) return;
     auto& names = context().topics.names;

@@ -43,6 +43,7 @@ void final_reader::learn() {
   send(call->message(newest_metadata), newest_metadata, [this, call](const result<bytes>& body) {
     if (!body) return;
     call->take(body, newest_metadata);
+    listed_ = call->listed();
     task_ = task::none;
   });
 }
@@ -62,6 +63,10 @@ void final_reader::write_next() {
          const auto answers = call->take(body, produce_version_with_ids);
          if (!answers.empty() && answers.front().code == protocol::error_code::none) {
            left_.erase(left_.begin());
+           tries_ = 0;
+         } else if (!answers.empty() && answers.front().code == protocol::error_code::unknown_topic_id &&
+                    log().may_be_deleted(left_.begin()->topic)) {
+           left_.erase(left_.begin());  // a deletion whose answer nobody heard
            tries_ = 0;
          } else if (++tries_ > most_tries) {
            failure_ = fmt::format("a last write to {} is refused with code {}", to_string(*left_.begin(), log()),
@@ -102,6 +107,10 @@ std::set<topic_partition_id> final_reader::all_partitions() const {
   for (const auto& [name, topic] : log().topics()) {
     for (std::int32_t p = 0; p < topic.partitions; ++p) all.insert({topic.id, model::partition_index(p)});
   }
+  for (const model::topic_id& id : listed_) {
+    const churned_topic& topic = *log().churned(id);
+    for (std::int32_t p = 0; p < topic.partitions; ++p) all.insert({id, model::partition_index(p)});
+  }
   return all;
 }
 
@@ -109,7 +118,8 @@ std::string final_reader::name_of(const model::topic_id& id) const {
   for (const auto& [name, topic] : log().topics()) {
     if (topic.id == id) return name;
   }
-  return {};
+  const churned_topic* churned = log().churned(id);
+  return churned == nullptr ? std::string() : churned->name;
 }
 
 }  // namespace braidmq::sim

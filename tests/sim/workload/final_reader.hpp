@@ -30,6 +30,7 @@ class final_reader final : public client {
   void write_next();
   void read_next();
   std::set<topic_partition_id> all_partitions() const;
+  std::set<model::topic_id> listed_;  // churning topics, by the last learn()
   std::string name_of(const model::topic_id& id) const;
 
   task task_ = task::none;

@@ -14,13 +14,13 @@ class offset_lister final : public client {
 
  private:
   void on_turn() override {
-    if (in_flight() >= 2 || context().topics.topics.empty() || !take_operation()) return;
+    if (in_flight() >= 2 || any_lasting_topic() == nullptr || !take_operation()) return;
     const std::int16_t version = any_version(1, 7);
     auto asked = std::make_shared<std::vector<offset_record>>();
     protocol::list_offsets_request request;
     request.replica_id = model::broker_id(-1);
     for (std::size_t i = 1 + chance().below(2); i > 0; --i) {
-      const known_topic& topic = *any_topic();
+      const known_topic& topic = *any_lasting_topic();
       request.topics.emplace_back().name = topic.name;
       for (std::int32_t p = 0; p < topic.partitions; ++p) {
         auto& partition = request.topics.back().partitions.emplace_back();

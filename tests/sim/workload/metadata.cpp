@@ -23,6 +23,7 @@ class metadata_reader final : public client {
     auto call = std::make_shared<metadata_call>(log(), names);
     send(call->message(version), version, [this, call, version](const result<bytes>& body) {
       for (const topic_record& topic : call->take(body, version)) {
+        if (churns(topic.name)) continue;  // an old answer would bring back what is deleted
         context().topics.learn(topic.name, topic.id, topic.partitions);
       }
     });

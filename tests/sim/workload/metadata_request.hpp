@@ -1,6 +1,7 @@
 // One Metadata request and its answer, noted in the history.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,6 +16,8 @@ class metadata_call {
   // No names: all topics.
   metadata_call(history& log, std::vector<std::string> names) : log_(log), names_(std::move(names)) {
     for (const auto& [name, topic] : log_.topics()) known_.insert(name);
+    asked_ = log_.next_moment();
+    for (const auto& [id, topic] : log_.all_churned()) least_[id] = topic.partitions;
   }
 
   protocol::metadata_request message(std::int16_t version) const {
@@ -42,6 +45,10 @@ class metadata_call {
     std::set<std::string> answered;
     for (const auto& topic : response->topics) {
       const std::string name = topic.name.value_or("");
+      if (churns(name)) {
+        take_churned(topic, learned);
+        continue;
+      }
       answered.insert(name);
       const auto partitions = static_cast<std::int32_t>(topic.partitions.size());
       log_.add(metadata_record{name, topic.error_code, topic.topic_id, partitions, known_.contains(name)});
@@ -56,13 +63,37 @@ class metadata_call {
         }
       }
     }
+    if (names_.empty() && ready_ && version >= first_version_with_ids) {
+      for (const auto& [id, partitions] : least_) {
+        if (!listed_.contains(id)) log_.add(churn_sighting{id, 0, partitions, 0, asked_, log_.next_moment()});
+      }
+    }
     return learned;
   }
 
+  // The churning topics of the answer.
+  const std::set<model::topic_id>& listed() const { return listed_; }
+
  private:
+  static constexpr std::int16_t first_version_with_ids = 10;
+
+  void take_churned(const protocol::metadata_response::metadata_response_topic& topic,
+                    std::vector<topic_record>& learned) {
+    if (topic.error_code != protocol::error_code::none || topic.topic_id.is_zero()) return;
+    const topic_record seen{*topic.name, topic.topic_id, static_cast<std::int32_t>(topic.partitions.size())};
+    log_.note_churned(seen);
+    listed_.insert(seen.id);
+    log_.add(churn_sighting{seen.id, seen.partitions, least_[seen.id], log_.most_partitions(seen.name), asked_,
+                            log_.next_moment()});
+    learned.push_back(seen);
+  }
+
   history& log_;
   std::vector<std::string> names_;
   std::set<std::string> known_;
+  moment asked_ = 0;
+  std::map<model::topic_id, std::int32_t> least_;
+  std::set<model::topic_id> listed_;
 };
 
 }  // namespace braidmq::sim

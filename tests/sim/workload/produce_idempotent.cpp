@@ -34,6 +34,7 @@ class idempotent_producer final : public client {
     std::uint64_t next_ordinal = 0;
     bool failed = false;  // wait for what is under way, then start over
     bool begun = false;   // something has been acknowledged
+    bool gone = false;    // its topic was deleted: nothing goes there any more
 
     std::size_t under_way() const {
       return static_cast<std::size_t>(std::ranges::count(queue, true, &queued_batch::under_way));
@@ -84,6 +85,7 @@ class idempotent_producer final : public client {
     const topic_partition_id target{topic.id, model::partition_index(static_cast<std::int32_t>(
                                                   chance().below(static_cast<std::uint64_t>(topic.partitions))))};
     partition_state& partition = partitions_[target];
+    if (partition.gone) return;
     sent_batch batch;
     batch.target = target;
     batch.records = static_cast<std::uint32_t>(1 + chance().below(chance().chance(0.2) ? 20 : 3));
@@ -124,8 +126,9 @@ class idempotent_producer final : public client {
       batches.push_back({next.plan.number, next.topic, build_batch(next.plan), under_way == 0});
     }
     if (batches.empty()) return;
+    const bool by_id = std::ranges::any_of(batches, [](const auto& one) { return churns(one.topic); });
     auto call = std::make_shared<produce_call>(log(), std::move(batches), ++context().requests_made, connection_id());
-    const std::int16_t version = any_version(7, produce_version_with_ids);
+    const std::int16_t version = by_id ? produce_version_with_ids : any_version(7, produce_version_with_ids);
     const auto timeout_ms = static_cast<std::int32_t>(chance().chance(0.2) ? chance().between(1, 100) : 30'000);
     send(call->message(version, -1, timeout_ms), version, [this, call, version](const result<bytes>& body) {
       const auto answers = call->take(body, version);
@@ -138,6 +141,13 @@ class idempotent_producer final : public client {
     const auto found = std::ranges::find_if(partition.queue,
                                             [&](const queued_batch& one) { return one.plan.number == answer.number; });
     if (found == partition.queue.end()) return;  // given up meanwhile
+    if (answer.code == protocol::error_code::unknown_topic_id &&
+        log().may_be_deleted(log().batch(answer.number).target.topic)) {
+      unresolved_ -= partition.queue.size();
+      partition.queue.clear();
+      partition.gone = true;
+      return;
+    }
     if (says_not_written(answer.code) && !is_retriable(answer)) return give_up();
     if (answer.code == protocol::error_code::none) {
       partition.queue.erase(found);

@@ -29,8 +29,9 @@ class plain_producer final : public client {
     std::sort(batches.begin(), batches.end(), [](const outgoing_batch& a, const outgoing_batch& b) {
       return std::pair(a.topic, a.number) < std::pair(b.topic, b.number);
     });
+    const bool by_id = std::ranges::any_of(batches, [](const auto& one) { return churns(one.topic); });
     auto call = std::make_shared<produce_call>(log(), std::move(batches), ++context().requests_made, connection_id());
-    const std::int16_t version = any_version(7, produce_version_with_ids);
+    const std::int16_t version = by_id ? produce_version_with_ids : any_version(7, produce_version_with_ids);
     const auto timeout_ms = static_cast<std::int32_t>(chance().chance(0.2) ? chance().between(1, 50) : 30'000);
     if (chance().chance(0.1)) {
       send_unanswered(call->message(version, 0, timeout_ms), version);

@@ -76,6 +76,7 @@ bool machine_host::start(double crash_in_recovery) {
                                          life_->metadata, life_->metadata_disk, life_->braid, life_->braid,
                                          life_->wal_disk, life_->segment_disk};
   environment.wrap_wal = wal_plant(planted_, life_->braid);
+  environment.wrap_metadata_wal = metadata_wal_plant(planted_);
   auto opened = server::broker::open(drawn_.broker, environment, [of = life_.get()](error why) {
     if (!of->fatal) of->fatal = std::move(why);
   });

@@ -1,10 +1,12 @@
 #include "world/plants.hpp"
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <utility>
 
 #include "base/endian.hpp"
+#include "metadata/command.hpp"
 #include "model/record_batch.hpp"
 #include "protocol/generated/fetch.hpp"
 #include "protocol/generated/produce.hpp"
@@ -13,13 +15,14 @@
 namespace braidmq::sim {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, plant>, 6> names{{
+constexpr std::array<std::pair<std::string_view, plant>, 7> names{{
     {"none", plant::none},
     {"skip-fsync", plant::skip_fsync},
     {"lost-dirsync", plant::lost_dirsync},
     {"early-ack", plant::early_ack},
     {"forget-sequences", plant::forget_sequences},
     {"torn-visibility", plant::torn_visibility},
+    {"forget-deletions", plant::forget_deletions},
 }};
 
 // Says durable at once, and writes behind.
@@ -47,6 +50,39 @@ class early_ack_log final : public wal::log {
   std::unique_ptr<wal::log> target_;
   io::executor& owner_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+// Reads the metadata log back without the deletions of topics.
+class forget_deletions_log final : public wal::log {
+ public:
+  explicit forget_deletions_log(std::unique_ptr<wal::log> target) : target_(std::move(target)) {}
+
+  const std::vector<wal::recovered_group>& recovered() const override { return target_->recovered(); }
+
+  void append(wal::append_item item, unique_function<void(status)> durable) override {
+    target_->append(std::move(item), std::move(durable));
+  }
+
+  void read(raft::group_id group, raft::index from, std::size_t max_bytes,
+            unique_function<void(result<std::vector<raft::entry>>)> done) override {
+    target_->read(group, from, max_bytes, [done = std::move(done)](result<std::vector<raft::entry>> entries) mutable {
+      if (entries) std::ranges::for_each(*entries, forget);
+      done(std::move(entries));
+    });
+  }
+
+  wal::stats statistics() const override { return target_->statistics(); }
+
+ private:
+  static void forget(raft::entry& entry) {
+    if (entry.kind != raft::entry_kind::command) return;
+    const auto command = metadata::decode(entry.payload);
+    if (!command || !std::holds_alternative<metadata::delete_topic>(*command)) return;
+    entry.kind = raft::entry_kind::noop;
+    entry.payload = {};
+  }
+
+  std::unique_ptr<wal::log> target_;
 };
 
 std::int16_t key_of(byte_view frame) {
@@ -148,13 +184,18 @@ std::optional<plant> parse_plant(std::string_view name) {
 }
 
 std::string_view plant_names() {
-  return "none, skip-fsync, lost-dirsync, early-ack, forget-sequences, torn-visibility";
+  return "none, skip-fsync, lost-dirsync, early-ack, forget-sequences, torn-visibility, forget-deletions";
 }
 
 wal_wrapper wal_plant(plant which, io::executor& owner) {
   if (which != plant::early_ack) return nullptr;
   return
       [&owner](std::unique_ptr<wal::log> target) { return std::make_unique<early_ack_log>(std::move(target), owner); };
+}
+
+wal_wrapper metadata_wal_plant(plant which) {
+  if (which != plant::forget_deletions) return nullptr;
+  return [](std::unique_ptr<wal::log> target) { return std::make_unique<forget_deletions_log>(std::move(target)); };
 }
 
 std::unique_ptr<net::frame_handler> frame_plant(plant which, net::frame_handler& target) {

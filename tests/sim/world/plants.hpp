@@ -18,6 +18,7 @@ enum class plant {
   early_ack,         // the write-ahead log reports durable what it has only been given
   forget_sequences,  // producers' sequences are not looked at
   torn_visibility,   // one partition of an answer ends earlier than the others
+  forget_deletions,  // deletions of topics are left out when the metadata log is applied again after a start
 };
 
 std::optional<plant> parse_plant(std::string_view name);
@@ -25,6 +26,7 @@ std::string_view plant_names();
 
 using wal_wrapper = std::function<std::unique_ptr<wal::log>(std::unique_ptr<wal::log>)>;
 wal_wrapper wal_plant(plant which, io::executor& owner);  // empty when the bug is elsewhere
+wal_wrapper metadata_wal_plant(plant which);              // likewise
 
 // Null when the bug is elsewhere.
 std::unique_ptr<net::frame_handler> frame_plant(plant which, net::frame_handler& target);

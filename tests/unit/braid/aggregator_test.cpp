@@ -78,12 +78,34 @@ TEST_F(AggregatorTest, WhatIsNotAcceptedIsNotBuilt) {
   EXPECT_THAT(accepted_, ElementsAre(1, 2));
 }
 
-TEST_F(AggregatorTest, CreationsGoFirstAndAlone) {
-  queue_.add({sim::partition_of(1, 0), 0, 7});
+topic_change creation_of(std::uint8_t topic, std::int32_t partitions) {
+  topic_change change{sim::partition_of(topic, 0).topic, {}, std::nullopt, std::nullopt};
+  for (std::int32_t p = 0; p < partitions; ++p) change.creations.push_back({sim::partition_of(topic, p), 0, 7});
+  return change;
+}
+
+TEST_F(AggregatorTest, ChangesOfTopicsGoFirst) {
+  add(1, payload_bytes);
+  queue_.add(creation_of(1, 2));
+  const auto topic = sim::partition_of(2, 0).topic;
+  queue_.add({topic, {}, topic_config{topic, 8, {}}, topic_deletion{topic, 9}});
   const auto entry = queue_.build();
   ASSERT_TRUE(entry);
-  EXPECT_EQ(entry->command.creations.size(), 1U);
-  EXPECT_TRUE(entry->requests.empty());
+  EXPECT_EQ(entry->command.creations.size(), 2U);
+  EXPECT_EQ(entry->command.configs.size(), 1U);
+  EXPECT_EQ(entry->command.deletions.size(), 1U);
+  EXPECT_THAT(entry->topics, ElementsAre(sim::partition_of(1, 0).topic, topic));
+  EXPECT_THAT(ids(entry->requests), ElementsAre(1));
+  EXPECT_TRUE(queue_.empty());
+}
+
+TEST_F(AggregatorTest, ChangesAreBoundedByTheTargetToo) {
+  for (std::uint8_t topic = 1; topic <= 3; ++topic) queue_.add(creation_of(topic, 100));
+  const auto entry = queue_.build();
+  EXPECT_EQ(entry->topics.size(), 1U) << "100 creations take more than half of the target";
+  EXPECT_EQ(queue_.build()->topics.size(), 1U);
+  EXPECT_EQ(queue_.build()->topics.size(), 1U);
+  EXPECT_FALSE(queue_.build());
 }
 
 TEST_F(AggregatorTest, TakeAllGivesEverythingBackOnce) {

@@ -31,6 +31,54 @@ TEST(Entry, ComesBackAndSharesItsBatches) {
   EXPECT_LE(batch.data() + batch.size(), payload.data() + payload.size());
 }
 
+TEST(Entry, ChangesOfTopicsComeBack) {
+  entry_command command;
+  command.configs.push_back({sim::partition_of(1, 0).topic, 7, {{"a", "1"}, {"b", ""}}});
+  command.configs.push_back({sim::partition_of(2, 0).topic, 8, {}});
+  command.deletions.push_back({sim::partition_of(3, 0).topic, 9});
+  const auto back = decode(encode(command));
+  ASSERT_TRUE(back) << back.error().to_string();
+  ASSERT_EQ(back->configs.size(), 2U);
+  EXPECT_EQ(back->configs[0].topic, command.configs[0].topic);
+  EXPECT_EQ(back->configs[0].metadata_index, 7U);
+  EXPECT_EQ(back->configs[0].values, command.configs[0].values);
+  ASSERT_EQ(back->deletions.size(), 1U);
+  EXPECT_EQ(back->deletions[0].topic, command.deletions[0].topic);
+  EXPECT_EQ(back->deletions[0].metadata_index, 9U);
+}
+
+// An entry as version 0 wrote it: one creation, one unit of one slice.
+TEST(Entry, OldBytesStillDecode) {
+  byte_buffer old;
+  const auto put = [&old](std::initializer_list<int> octets) {
+    for (const int octet : octets) old.append_be(static_cast<std::uint8_t>(octet));
+  };
+  put({0, 0, 0, 0, 0, 0, 0, 0, 4, 0xd2});                       // version, leader_time_ms
+  put({2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});     // one creation: topic id
+  put({0, 0, 0, 2, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 77, 0});    // partition, epoch_base, metadata_index
+  put({2, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});  // one unit, one slice: topic id
+  put({0, 0, 0, 9, 4, 'o', 'n', 'e', 0, 0, 0});                 // partition, batch, ends
+  const auto read = decode(old.freeze());
+  ASSERT_TRUE(read) << read.error().to_string();
+  EXPECT_EQ(read->leader_time_ms, 1234);
+  ASSERT_EQ(read->creations.size(), 1U);
+  EXPECT_EQ(read->creations[0].target, sim::partition_of(1, 2));
+  EXPECT_EQ(read->creations[0].metadata_index, 77U);
+  EXPECT_TRUE(read->configs.empty());
+  EXPECT_TRUE(read->deletions.empty());
+  ASSERT_EQ(read->units.size(), 1U);
+  EXPECT_EQ(read->units[0].slices.at(0).target, sim::partition_of(3, 9));
+  EXPECT_EQ(as_string_view(read->units[0].slices[0].batch), "one");
+}
+
+TEST(Entry, TheSizeOfAConfigBoundsItsBytes) {
+  entry_command command;
+  const std::size_t before = encode(command).size();
+  topic_config config{sim::partition_of(1, 0).topic, 7, {{"a", std::string(300, 'x')}, {std::string(200, 'n'), ""}}};
+  command.configs.push_back(config);
+  EXPECT_LE(encode(command).size(), before + config_size(config));
+}
+
 TEST(Entry, OverheadBoundsWhatASliceAdds) {
   entry_command command;
   command.units.emplace_back();

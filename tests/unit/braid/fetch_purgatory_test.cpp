@@ -90,6 +90,17 @@ TEST_F(FetchPurgatoryTest, TheSamePartitionTwiceIsCountedAndForgottenOnce) {
   EXPECT_EQ(purgatory_.size(), 0U);
 }
 
+TEST_F(FetchPurgatoryTest, ADeletedPartitionWakesAllThatWaitForIt) {
+  park("both", {a_->id(), b_->id()}, 100);
+  park("a", {a_->id()}, 100);
+  park("b", {b_->id()}, 100);
+  purgatory_.on_deleted(a_->id());
+  EXPECT_THAT(woken_, ElementsAre(std::pair("both", wakeup::deleted), std::pair("a", wakeup::deleted)));
+  purgatory_.on_deleted(a_->id());
+  EXPECT_EQ(purgatory_.size(), 1U);
+  EXPECT_EQ(timers_.armed.size(), 1U);
+}
+
 TEST_F(FetchPurgatoryTest, StopWakesAllAndAWakerMayParkAgain) {
   purgatory_.park({slice_of(a_->id())}, 1, std::chrono::seconds(1), [this](wakeup) { park("again", {a_->id()}, 5); });
   purgatory_.on_published({{a_, 1}});

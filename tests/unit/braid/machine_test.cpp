@@ -33,9 +33,14 @@ class MachineTest : public ::testing::Test {
     return machine_.apply(entry);
   }
 
-  void create(const model::topic_partition_id& id, std::int32_t epoch_base = 0) {
+  void create(const model::topic_partition_id& id, std::int32_t epoch_base = 0, std::uint64_t metadata_index = 1) {
     entry_command command;
-    command.creations.push_back({id, epoch_base, 1});
+    command.creations.push_back({id, epoch_base, metadata_index});
+    apply(command);
+  }
+  void remove(std::uint8_t topic, std::uint64_t metadata_index) {
+    entry_command command;
+    command.deletions.push_back({partition_of(topic, 0).topic, metadata_index});
     apply(command);
   }
 
@@ -132,6 +137,68 @@ TEST_F(MachineTest, AnUnknownPartitionFailsAloneAndCreationIsIdempotent) {
   append(partition_of(1, 0), make_batch({"a"}));
   create(partition_of(1, 0));
   EXPECT_EQ(machine_.find(partition_of(1, 0))->end_offset().value(), 1);
+}
+
+TEST_F(MachineTest, ADeletionTakesAllPartitionsOfTheTopicAndNoOther) {
+  for (std::int32_t p = 0; p < 3; ++p) create(partition_of(2, p));
+  create(partition_of(1, 0));
+  create(partition_of(3, 0));
+  append(partition_of(2, 1), make_batch({"a"}, idempotent(9, 0, 0)));
+  remove(2, 5);
+  EXPECT_EQ(machine_.partitions().size(), 2U);
+  EXPECT_EQ(machine_.topic_count(), 2U);
+  const auto deleted = machine_.take_deleted();
+  ASSERT_EQ(deleted.size(), 3U);
+  EXPECT_EQ(deleted[1]->end_offset().value(), 1) << "its log is handed over, whole";
+  EXPECT_TRUE(machine_.take_deleted().empty());
+  EXPECT_TRUE(machine_.publish().empty()) << "nothing of it becomes visible any more";
+  EXPECT_EQ(append(partition_of(2, 1), make_batch({"b"})).error, errc::unknown_partition);
+}
+
+TEST_F(MachineTest, ADeletionComesBeforeTheUnitsOfItsEntry) {
+  create(partition_of(1, 0));
+  create(partition_of(2, 0));
+  entry_command command;
+  command.deletions.push_back({partition_of(1, 0).topic, 5});
+  command.units.push_back({{{partition_of(1, 0), make_batch({"a"})}, {partition_of(2, 0), make_batch({"b"})}}});
+  const auto outcomes = apply(command);
+  EXPECT_EQ(outcomes[0].slices[0].error, errc::unknown_partition);
+  EXPECT_EQ(outcomes[0].slices[1].base.value(), 0);
+}
+
+TEST_F(MachineTest, ALeaderThatLagsCannotBringBackWhatWasDeleted) {
+  create(partition_of(1, 0), 0, 4);
+  remove(1, 7);
+  create(partition_of(1, 0), 0, 6);
+  EXPECT_EQ(machine_.find(partition_of(1, 0)), nullptr) << "the topic was there at 6, and gone at 7";
+  create(partition_of(2, 0), 0, 6);
+  EXPECT_EQ(machine_.find(partition_of(2, 0)), nullptr) << "it may be one that the deletion at 7 took away";
+  create(partition_of(2, 0), 0, 7);
+  EXPECT_NE(machine_.find(partition_of(2, 0)), nullptr);
+  remove(3, 9);
+  create(partition_of(2, 1), 0, 7);
+  EXPECT_NE(machine_.find(partition_of(2, 1)), nullptr) << "a topic that is there may grow at any index";
+  remove(1, 7);
+  EXPECT_EQ(machine_.last_deletion_index(), 9U) << "repeating a deletion changes nothing";
+}
+
+TEST_F(MachineTest, ConfigsAreThoseOfTheLatestChangeWhateverComesLater) {
+  const auto topic = partition_of(1, 0).topic;
+  const auto configure = [&](std::uint64_t index, std::map<std::string, std::string> values) {
+    entry_command command;
+    command.configs.push_back({topic, index, std::move(values)});
+    apply(command);
+  };
+  configure(3, {{"a", "1"}});
+  EXPECT_EQ(machine_.find_topic(topic), nullptr) << "a config makes no topic";
+  create(partition_of(1, 0));
+  EXPECT_EQ(machine_.find_topic(topic)->config_index, 0U);
+  configure(5, {{"a", "1"}, {"b", "2"}});
+  configure(4, {{"a", "0"}});
+  EXPECT_EQ(machine_.find_topic(topic)->configs.at("a"), "1");
+  configure(6, {});
+  EXPECT_TRUE(machine_.find_topic(topic)->configs.empty());
+  EXPECT_EQ(machine_.find_topic(topic)->config_index, 6U);
 }
 
 TEST_F(MachineTest, L3_LeaderEpochsAreRememberedByTerm) {

@@ -55,6 +55,7 @@ class life {
 
   void run() { loop_.run_until_idle(); }
   bool run_one() { return loop_.run_one(); }
+  bool run_one_of(sim::manual_executor& only) { return loop_.run_one(only); }
   // The disk stands still: only the shard's tasks run.
   void run_timer_first() {
     while (loop_.run_one(shard)) {
@@ -65,9 +66,19 @@ class life {
     run();
   }
 
-  void create(const model::topic_partition_id& id) {
-    braid->want({{id, 0, 1}});
+  // Partition 0 up to this one.
+  void create(const model::topic_partition_id& id, std::map<std::string, std::string> configs = {}) {
+    topic_news news;
+    news.metadata_index = ++metadata_index;
+    news.topics.push_back({id.topic, id.partition.value() + 1, std::move(configs), metadata_index});
+    braid->follow(std::move(news));
     run();
+  }
+  void remove(const model::topic_partition_id& id) {
+    topic_news news;
+    news.metadata_index = ++metadata_index;
+    news.deletions.push_back({id.topic, metadata_index});
+    braid->follow(std::move(news));
   }
   result<unit_outcome> produce(std::vector<append_slice> slices) {
     std::optional<result<unit_outcome>> outcome;
@@ -103,6 +114,7 @@ class life {
   fixed_random random_;
 
  public:
+  std::uint64_t metadata_index = 0;
   sim::manual_clock clock;
   sim::manual_executor shard{loop_};
   sim::manual_executor wal_disk{loop_};
@@ -334,7 +346,7 @@ TEST_F(ReplicaTest, StopAnswersEverythingThatWaits) {
         ++answers;
         EXPECT_FALSE(said);
       });
-  now.braid->when_created({inventory}, std::chrono::seconds(5), [&](status said) {
+  now.braid->when_applied(inventory.topic, 9, std::chrono::seconds(5), [&](status said) {
     ++answers;
     EXPECT_FALSE(said);
   });
@@ -346,14 +358,143 @@ TEST_F(ReplicaTest, StopAnswersEverythingThatWaits) {
 TEST_F(ReplicaTest, CreationIsHeardWhenAppliedAndTimesOutOtherwise) {
   life& now = start();
   std::vector<std::string> heard;
-  now.braid->when_created({orders}, std::chrono::seconds(1),
+  now.braid->when_applied(orders.topic, 1, std::chrono::seconds(1),
                           [&](status said) { heard.push_back(said ? "made" : "late"); });
-  now.braid->when_created({inventory}, std::chrono::seconds(1),
+  now.braid->when_applied(inventory.topic, 2, std::chrono::seconds(1),
                           [&](status said) { heard.push_back(said ? "made" : "late"); });
   now.create(orders);
   EXPECT_THAT(heard, ::testing::ElementsAre("made"));
   now.pass_time(std::chrono::seconds(1));
   EXPECT_THAT(heard, ::testing::ElementsAre("made", "late"));
+}
+
+TEST_F(ReplicaTest, ATopicGrowsAndTakesItsConfigsIntoTheBraid) {
+  life& now = start();
+  now.create(orders, {{"a", "1"}});
+  EXPECT_EQ(now.braid->state().find_topic(orders.topic)->configs.at("a"), "1");
+  ASSERT_TRUE(now.produce({{orders, make_batch({"x"})}}));
+  const auto grown = partition_of(1, 2);
+  const auto entries_before = now.braid->statistics().entries_applied;
+  now.create(grown, {{"a", "2"}});
+  EXPECT_EQ(now.braid->statistics().entries_applied, entries_before + 1) << "one entry has all of it";
+  EXPECT_EQ(now.braid->statistics().partitions, 3U);
+  EXPECT_EQ(now.braid->state().find_topic(orders.topic)->configs.at("a"), "2");
+  EXPECT_EQ(now.produce({{orders, make_batch({"y"})}})->slices[0].base.value(), 1) << "what was there stays";
+  EXPECT_EQ(now.produce({{grown, make_batch({"z"})}})->slices[0].base.value(), 0);
+}
+
+TEST_F(ReplicaTest, ADeletionIsHeardAtOnceByAllThatWait) {
+  life& now = start();
+  now.create(orders);
+  now.create(inventory);
+  fetch_request request = now.fetch_of(inventory, 0);
+  request.slices.push_back(now.fetch_of(orders, 0).slices[0]);
+  request.min_bytes = 1;
+  request.max_wait = std::chrono::seconds(10);
+  std::optional<fetch_answer> answer;
+  now.braid->fetch(request, [&](result<fetch_answer> said) { answer = std::move(*said); });
+  now.run();
+  ASSERT_FALSE(answer);
+  std::optional<status> heard;
+  now.remove(orders);
+  now.braid->when_applied(orders.topic, now.metadata_index, std::chrono::seconds(1),
+                          [&](status said) { heard = std::move(said); });
+  std::optional<result<unit_outcome>> late;
+  now.braid->produce(
+      {{{{orders, make_batch({"a"})}}}, std::chrono::seconds(5)}, [] {},
+      [&](result<unit_outcome> said) { late = std::move(said); });
+  now.run();
+  ASSERT_TRUE(heard.has_value() && heard->has_value());
+  ASSERT_TRUE(answer);
+  EXPECT_FALSE(answer->slices[0].error);
+  EXPECT_EQ(answer->slices[1].error, errc::unknown_partition);
+  ASSERT_TRUE(late.has_value() && late->has_value());
+  EXPECT_EQ((**late).slices[0].error, errc::unknown_partition);
+  EXPECT_EQ(now.braid->statistics().parked_fetches, 0U);
+  EXPECT_EQ(now.braid->statistics().partitions, 1U);
+}
+
+TEST_F(ReplicaTest, FilesOfADeletedTopicGoAndTheBoundOfWriteBehindIsFree) {
+  options_.write_behind_max_bytes = 4000;
+  life& now = start();
+  now.create(partition_of(1, 1));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(now.produce({{orders, make_batch({std::string(900, 'x')})}}));
+  ASSERT_EQ(fs_.list("/data")->size(), 1U) << "a folder is made with its first write";
+  // The disk stands still while more comes and the topic goes.
+  for (int i = 0; i < 3; ++i) {
+    now.braid->produce(
+        {{{{orders, make_batch({std::string(900, 'y')})}}}, std::chrono::seconds(5)}, []() {},
+        [](const result<unit_outcome>&) {});
+  }
+  now.remove(orders);
+  now.run();
+  EXPECT_EQ(now.braid->statistics().partitions_being_removed, 0U);
+  EXPECT_EQ(now.braid->statistics().write_behind_bytes, 0U);
+  EXPECT_TRUE(fs_.list("/data")->empty());
+  EXPECT_EQ(now.braid->statistics().removals_failed, 0U);
+  now.create(inventory);
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(now.produce({{inventory, make_batch({std::string(900, 'x')})}}));
+}
+
+TEST_F(ReplicaTest, AReadThatIsUnderWayKeepsTheFilesUntilItsEnd) {
+  options_.log.cache_bytes = 0;
+  life& now = start();
+  now.create(orders);
+  now.create(inventory);
+  ASSERT_TRUE(now.produce({{orders, make_batch({"a"})}}));
+  ASSERT_TRUE(now.produce({{inventory, make_batch({"b"})}}));
+  fetch_request request = now.fetch_of(orders, 0);
+  request.slices.push_back(now.fetch_of(inventory, 0).slices[0]);
+  std::optional<fetch_answer> answer;
+  now.braid->fetch(request, [&](result<fetch_answer> said) { answer = std::move(*said); });
+  now.remove(orders);
+  now.remove(inventory);
+  // Only the shard and the write-ahead log run: the deletions are applied while the disk has yet to read.
+  while (now.run_one_of(now.shard) || now.run_one_of(now.wal_disk)) {
+  }
+  EXPECT_EQ(now.braid->statistics().partitions, 0U);
+  EXPECT_FALSE(answer);
+  EXPECT_EQ(fs_.list("/data")->size(), 2U);
+  now.run();
+  ASSERT_TRUE(answer);
+  ASSERT_EQ(answer->slices[0].batches.size(), 1U) << "the read was there before the deletion";
+  EXPECT_EQ(answer->slices[1].error, errc::unknown_partition) << "this one came after it";
+  EXPECT_TRUE(fs_.list("/data")->empty());
+}
+
+TEST_F(ReplicaTest, ADeletionIsAppliedAgainAfterARestart) {
+  life* now = &start();
+  now->create(orders);
+  ASSERT_TRUE(now->produce({{orders, make_batch({"old"})}}));
+  now->remove(orders);
+  while (now->run_one_of(now->shard) || now->run_one_of(now->wal_disk)) {
+  }
+  ASSERT_EQ(fs_.list("/data")->size(), 1U) << "applied, and the files are still there";
+  now = &start(2);
+  EXPECT_EQ(now->braid->statistics().partitions, 0U);
+  EXPECT_TRUE(fs_.list("/data")->empty());
+  // Metadata is heard of again from its beginning.
+  const auto entries = now->braid->statistics().entries_applied;
+  now->create(orders);
+  EXPECT_EQ(now->braid->statistics().partitions, 0U) << "what metadata said before the deletion brings nothing back";
+  now->remove(orders);
+  now->run();
+  EXPECT_EQ(now->braid->statistics().entries_applied, entries) << "and there was nothing to propose";
+  const auto anew = partition_of(9, 0);
+  now->create(anew);
+  EXPECT_EQ(now->produce({{anew, make_batch({"new"})}})->slices[0].base.value(), 0);
+  EXPECT_EQ(now->read_all(anew).size(), 1U);
+}
+
+TEST_F(ReplicaTest, WhoWaitsForATopicThatIsDeletedMeanwhileIsTold) {
+  life& now = start();
+  std::optional<status> heard;
+  now.braid->when_applied(orders.topic, 5, std::chrono::seconds(1), [&](status said) { heard = std::move(said); });
+  now.metadata_index = 6;
+  now.remove(orders);
+  now.run();
+  ASSERT_TRUE(heard.has_value() && !heard->has_value());
+  EXPECT_EQ(heard->error().code, errc::unknown_partition);
 }
 
 TEST_F(ReplicaTest, WriteBehindHoldsApplyBackAndLetsItGoOn) {

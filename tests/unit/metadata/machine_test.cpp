@@ -42,10 +42,54 @@ TEST_F(MetadataMachineTest, TopicsAreFoundByNameAndIdAndNamesAreUnique) {
   EXPECT_EQ(image->find("orders"), image->find(id_of(1)));
   EXPECT_EQ(image->find("orders")->partitions, 3);
   EXPECT_EQ(image->find("orders")->created_index, 1U);
+  EXPECT_EQ(image->find("orders")->changed_index, 1U);
   const outcome again = apply(create_topic{"orders", id_of(2), 5, {}});
   EXPECT_EQ(again.error, errc::topic_exists);
   EXPECT_EQ(again.topic->id, id_of(1));
   EXPECT_EQ(machine_.current()->find(id_of(2)), nullptr);
+}
+
+TEST_F(MetadataMachineTest, ATopicGrowsAndItsConfigsChangeInOneStep) {
+  apply(create_topic{"orders", id_of(1), 3, {{"a", "1"}, {"b", "2"}}});
+  const outcome changed = apply(alter_topic{id_of(1), 5, {{"a", "9"}, {"b", std::nullopt}, {"c", "3"}}});
+  ASSERT_FALSE(changed.error);
+  const image_ptr image = machine_.current();
+  EXPECT_EQ(image->find("orders"), image->find(id_of(1)));
+  EXPECT_EQ(image->find("orders")->partitions, 5);
+  EXPECT_EQ(image->find("orders")->configs, (std::map<std::string, std::string>{{"a", "9"}, {"c", "3"}}));
+  EXPECT_EQ(image->find("orders")->created_index, 1U);
+  EXPECT_EQ(image->find("orders")->changed_index, 2U);
+  EXPECT_EQ(image->topics_index(), 2U);
+}
+
+TEST_F(MetadataMachineTest, WhatIsSoAlreadyChangesNothing) {
+  apply(create_topic{"orders", id_of(1), 3, {{"a", "1"}}});
+  const auto before = machine_.current()->topics().at("orders");
+  EXPECT_EQ(apply(alter_topic{id_of(1), 3, {{"a", "1"}, {"b", std::nullopt}}}).topic, before);
+  EXPECT_EQ(apply(alter_topic{id_of(1), 0, {}}).topic, before);
+  EXPECT_EQ(machine_.current()->find("orders")->changed_index, 1U);
+  EXPECT_EQ(machine_.current()->topics_index(), 1U);
+}
+
+TEST_F(MetadataMachineTest, PartitionsOnlyGrowAndARefusedChangeChangesNothing) {
+  apply(create_topic{"orders", id_of(1), 3, {}});
+  EXPECT_EQ(apply(alter_topic{id_of(1), 2, {{"a", "1"}}}).error, errc::invalid_partitions);
+  EXPECT_TRUE(machine_.current()->find("orders")->configs.empty());
+  EXPECT_EQ(apply(alter_topic{id_of(2), 9, {}}).error, errc::unknown_topic_id);
+}
+
+TEST_F(MetadataMachineTest, ADeletedTopicLeavesNothingAndItsNameIsFree) {
+  apply(create_topic{"a.b", id_of(1), 1, {}});
+  const outcome gone = apply(delete_topic{id_of(1)});
+  ASSERT_FALSE(gone.error);
+  EXPECT_EQ(gone.topic->name, "a.b");
+  EXPECT_EQ(machine_.current()->find("a.b"), nullptr);
+  EXPECT_EQ(machine_.current()->find(id_of(1)), nullptr);
+  EXPECT_EQ(machine_.current()->find_collision("a_b"), nullptr) << "the name in metrics is free, too";
+  EXPECT_EQ(machine_.current()->topics_index(), 2U);
+  EXPECT_EQ(apply(delete_topic{id_of(1)}).error, errc::unknown_topic_id);
+  EXPECT_EQ(apply(alter_topic{id_of(1), 5, {}}).error, errc::unknown_topic_id);
+  EXPECT_FALSE(apply(create_topic{"a_b", id_of(2), 1, {}}).error);
 }
 
 TEST_F(MetadataMachineTest, NamesThatWouldShareTheirMetricsCollide) {

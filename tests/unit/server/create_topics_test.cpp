@@ -61,11 +61,11 @@ TEST_F(CreateTopicsTest, RefusesInKafkasCodes) {
   EXPECT_EQ(create_one("b", 1'000'000), error_code::invalid_partitions);
   EXPECT_EQ(create_one("b", 1, 3), error_code::invalid_replication_factor);
   auto& config = add("b").configs.emplace_back();
-  config.name = "retention.ms";
+  config.name = "retention.mss";
   config.value = "1";
   const auto refused = create();
   EXPECT_EQ(refused.at(0).error_code, error_code::invalid_config);
-  EXPECT_NE(refused.at(0).error_message->find("retention.ms"), std::string::npos);
+  EXPECT_NE(refused.at(0).error_message->find("did you mean 'retention.ms'?"), std::string::npos);
   EXPECT_EQ(broker_->image()->find("b"), nullptr) << "nothing was made on the way";
 }
 

@@ -34,7 +34,7 @@ void expect_total(int limit, std::size_t at_least) {
 
 TEST(ErrorMapping, IsTotal) {
   expect_total<braid::errc>(64, 11);
-  expect_total<metadata::errc>(64, 8);
+  expect_total<metadata::errc>(64, 12);
   expect_total<protocol::errc>(64, 3);
   for (const auto code :
        {model::errc::corrupt_message, model::errc::message_too_large, model::errc::invalid_topic,
@@ -42,6 +42,13 @@ TEST(ErrorMapping, IsTotal) {
     EXPECT_EQ(static_cast<int>(wire_error(code)), static_cast<int>(code));
   }
   EXPECT_EQ(wire_error(model::errc::incomplete_batch), protocol::error_code::corrupt_message);
+}
+
+TEST(ErrorMapping, AGoneTopicIsUnknownByItsIdWhenItWasAskedForById) {
+  EXPECT_EQ(wire_error_by_id(braid::errc::unknown_partition, false), protocol::error_code::unknown_topic_id);
+  EXPECT_EQ(wire_error_by_id(braid::errc::unknown_partition, true), protocol::error_code::unknown_topic_or_partition);
+  EXPECT_EQ(wire_error_by_id(braid::errc::not_leader, false), protocol::error_code::not_leader_or_follower);
+  EXPECT_EQ(wire_error_by_id({}, false), protocol::error_code::none);
 }
 
 TEST(ErrorMapping, SuccessIsNoneAndForeignCodesAreNotGuessed) {
