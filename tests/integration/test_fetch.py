@@ -61,7 +61,8 @@ def test_long_poll_hears_that_its_topic_is_deleted(t):
         started = time.monotonic()
         send_fetch(reader, topic, 0, max_wait_ms=30_000)
         assert not other.fetch(topic, 0)[2], "not empty"
-        AdminClient({"bootstrap.servers": broker.bootstrap}).delete_topics([topic], request_timeout=20)[topic].result(30)
+        admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+        admin.delete_topics([topic], request_timeout=20)[topic].result(30)
         equal(kafka_raw.read_fetch(reader.answer(True))[0], UNKNOWN_TOPIC)
         assert time.monotonic() - started < 20, "waited for max_wait instead of the deletion"
         equal(other.fetch(topic, 0)[0], UNKNOWN_TOPIC)
