@@ -16,19 +16,27 @@ topic_description describe(const metadata::topic_image& topic, std::int32_t repl
           topic.created_index, topic.changed_index};
 }
 
-// Answers later, on the metadata executor, as every other answer is.
-void answer(broker& of, result<topic_description> value, topic_admin::described done) {
-  of.environment().metadata.post(
-      [value = std::move(value), done = std::move(done)]() mutable { done(std::move(value)); });
+io::duration left(broker& of, io::time_point deadline) {
+  return std::max(deadline - of.environment().clock.now(), io::duration::zero());
+}
+
+// Goes on, on the metadata executor, when the image holds all that was acknowledged: to an older one a topic that
+// exists is unknown.
+template <class Next>
+void when_current(broker& of, io::duration timeout, topic_admin::described done, Next next) {
+  of.controller().when_current(timeout,
+                               [done = std::move(done), next = std::move(next)](const status& current) mutable {
+                                 if (!current) return done(tl::unexpected(current.error()));
+                                 next(std::move(done));
+                               });
 }
 
 // Waits until the braid is as the metadata log says at `index`.
 void when_applied(broker& of, topic_description topic, std::uint64_t index, io::time_point deadline,
                   topic_admin::described done) {
   of.environment().braid.post([&of, topic = std::move(topic), index, deadline, done = std::move(done)]() mutable {
-    const io::duration left = std::max(deadline - of.environment().clock.now(), io::duration::zero());
     const model::topic_id id = topic.id;
-    of.braid().when_applied(id, index, left,
+    of.braid().when_applied(id, index, left(of, deadline),
                             [topic = std::move(topic), done = std::move(done)](const status& applied) mutable {
                               if (!applied) return done(tl::unexpected(applied.error()));
                               done(std::move(topic));
@@ -53,20 +61,26 @@ status check_changed_configs(const std::map<std::string, std::optional<std::stri
 }  // namespace
 
 void topic_admin::create(topic_creation wanted, io::duration timeout, described done) {
+  const io::time_point deadline = broker_.environment().clock.now() + timeout;
+  auto go = [this, wanted = std::move(wanted), deadline](described when_done) mutable {
+    create_now(std::move(wanted), deadline, std::move(when_done));
+  };
+  when_current(broker_, timeout, std::move(done), std::move(go));
+}
+
+void topic_admin::create_now(topic_creation wanted, io::time_point deadline, described done) {
   metadata::controller& controller = broker_.controller();
   const std::int32_t replicas = controller.replication_factor();
-  const io::time_point deadline = broker_.environment().clock.now() + timeout;
   metadata::new_topic topic{std::move(wanted.name), wanted.partitions, wanted.replication_factor,
                             std::move(wanted.configs)};
   status checked = check_topic_configs(topic.configs, replicas);
   if (checked && wanted.validate_only) checked = controller.check_topic(topic, *broker_.image());
-  if (!checked) return answer(broker_, tl::unexpected(checked.error()), std::move(done));
+  if (!checked) return done(tl::unexpected(checked.error()));
   if (wanted.validate_only) {
     const std::int32_t partitions = topic.partitions == -1 ? broker_.options().default_partitions : topic.partitions;
-    return answer(broker_, topic_description{topic.name, {}, partitions, replicas, std::move(topic.configs)},
-                  std::move(done));
+    return done(topic_description{std::move(topic.name), {}, partitions, replicas, std::move(topic.configs)});
   }
-  controller.create_topic(std::move(topic), timeout,
+  controller.create_topic(std::move(topic), left(broker_, deadline),
                           [this, deadline, replicas, done = std::move(done)](auto created) mutable {
                             if (!created) return done(tl::unexpected(created.error()));
                             const std::uint64_t index = (*created)->created_index;
@@ -75,22 +89,29 @@ void topic_admin::create(topic_creation wanted, io::duration timeout, described 
 }
 
 void topic_admin::alter(topic_alteration wanted, io::duration timeout, described done) {
+  const io::time_point deadline = broker_.environment().clock.now() + timeout;
+  auto go = [this, wanted = std::move(wanted), deadline](described when_done) mutable {
+    alter_now(std::move(wanted), deadline, std::move(when_done));
+  };
+  when_current(broker_, timeout, std::move(done), std::move(go));
+}
+
+void topic_admin::alter_now(topic_alteration wanted, io::time_point deadline, described done) {
   metadata::controller& controller = broker_.controller();
   const std::int32_t replicas = controller.replication_factor();
-  const io::time_point deadline = broker_.environment().clock.now() + timeout;
   metadata::topic_change change{std::move(wanted.name), wanted.id, wanted.partitions, std::move(wanted.configs)};
   const metadata::image_ptr image = broker_.image();
   const auto topic = metadata::controller::find_topic(change.name, change.id, *image);
-  if (!topic) return answer(broker_, tl::unexpected(topic.error()), std::move(done));
+  if (!topic) return done(tl::unexpected(topic.error()));
   if (const status checked = check_changed_configs(change.configs, **topic, replicas); !checked) {
-    return answer(broker_, tl::unexpected(checked.error()), std::move(done));
+    return done(tl::unexpected(checked.error()));
   }
   if (wanted.validate_only) {
     const auto after = controller.check_change(change, *image);
-    if (!after) return answer(broker_, tl::unexpected(after.error()), std::move(done));
-    return answer(broker_, describe(*after, replicas), std::move(done));
+    if (!after) return done(tl::unexpected(after.error()));
+    return done(describe(*after, replicas));
   }
-  controller.alter_topic(std::move(change), timeout,
+  controller.alter_topic(std::move(change), left(broker_, deadline),
                          [this, deadline, replicas, done = std::move(done)](auto altered) mutable {
                            if (!altered) return done(tl::unexpected(altered.error()));
                            const std::uint64_t index = (*altered)->changed_index;
@@ -99,23 +120,32 @@ void topic_admin::alter(topic_alteration wanted, io::duration timeout, described
 }
 
 void topic_admin::remove(std::string name, std::optional<model::topic_id> id, io::duration timeout, described done) {
-  const auto topic = metadata::controller::find_topic(name, id, *broker_.image());
-  if (!topic) return answer(broker_, tl::unexpected(topic.error()), std::move(done));
-  // By id from here on: a topic that is made under the name meanwhile is another one.
-  remove((*topic)->id, timeout,
-         [name = std::move(name), done = std::move(done)](result<topic_description> gone) mutable {
-           if (!gone && gone.error().code == metadata::errc::unknown_topic_id) {
-             return done(fail(metadata::errc::unknown_topic, fmt::format("topic '{}'", name)));
-           }
-           done(std::move(gone));
-         });
+  const io::time_point deadline = broker_.environment().clock.now() + timeout;
+  auto go = [this, name = std::move(name), id, deadline](described when_done) mutable {
+    const auto topic = metadata::controller::find_topic(name, id, *broker_.image());
+    if (!topic) return when_done(tl::unexpected(topic.error()));
+    // By id from here on: a topic that is made under the name meanwhile is another one.
+    auto named = [name = std::move(name), when_done = std::move(when_done)](result<topic_description> gone) mutable {
+      if (!gone && gone.error().code == metadata::errc::unknown_topic_id) {
+        return when_done(fail(metadata::errc::unknown_topic, fmt::format("topic '{}'", name)));
+      }
+      when_done(std::move(gone));
+    };
+    remove_now((*topic)->id, deadline, std::move(named));
+  };
+  when_current(broker_, timeout, std::move(done), std::move(go));
 }
 
 void topic_admin::remove(const model::topic_id& id, io::duration timeout, described done) {
   const io::time_point deadline = broker_.environment().clock.now() + timeout;
+  auto go = [this, id, deadline](described when_done) mutable { remove_now(id, deadline, std::move(when_done)); };
+  when_current(broker_, timeout, std::move(done), std::move(go));
+}
+
+void topic_admin::remove_now(const model::topic_id& id, io::time_point deadline, described done) {
   const std::int32_t replicas = broker_.controller().replication_factor();
   broker_.controller().delete_topic(
-      id, timeout,
+      id, left(broker_, deadline),
       [this, deadline, replicas, done = std::move(done)](result<metadata::controller::deleted_topic> deleted) mutable {
         if (!deleted) return done(tl::unexpected(deleted.error()));
         when_applied(broker_, describe(*deleted->topic, replicas), deleted->index, deadline, std::move(done));

@@ -83,13 +83,19 @@ class topic_admin {
   // UNKNOWN_TOPIC_ID.
   void remove(const model::topic_id& id, io::duration timeout, described done);
 
-  // Of the metadata log as this broker has applied it.
+  // Of the metadata log as this broker has applied it: after a start, until controller().is_current(), topics are
+  // missing that exist. (The changes above wait for that by themselves.)
   std::optional<topic_description> get(std::string_view name) const;
   std::optional<topic_description> get(const model::topic_id& id) const;
   // Topics with names above `after` (empty: from the first), at most `limit`, which is taken as 1..1000.
   topic_page list(std::string_view after, std::size_t limit) const;
 
  private:
+  // On the metadata executor, with an image that holds all that was acknowledged.
+  void create_now(topic_creation wanted, io::time_point deadline, described done);
+  void alter_now(topic_alteration wanted, io::time_point deadline, described done);
+  void remove_now(const model::topic_id& id, io::time_point deadline, described done);
+
   broker& broker_;
 };
 

@@ -87,7 +87,7 @@ class topic_churner final : public client {
 
   void look_up(std::size_t at) {
     const std::int16_t version = any_version(10, 13);
-    auto call = std::make_shared<metadata_call>(log(), std::vector{slots_[at].name}, context().machine.ready());
+    auto call = std::make_shared<metadata_call>(log(), std::vector{slots_[at].name});
     send(call->message(version), version, [this, at, call, version](const result<bytes>& body) {
       slot& of = slots_[at];
       of.busy = false;

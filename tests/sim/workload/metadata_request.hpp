@@ -63,7 +63,7 @@ class metadata_call {
         }
       }
     }
-    if (names_.empty() && ready_ && version >= first_version_with_ids) {
+    if (names_.empty() && version >= first_version_with_ids) {
       for (const auto& [id, partitions] : least_) {
         if (!listed_.contains(id)) log_.add(churn_sighting{id, 0, partitions, 0, asked_, log_.next_moment()});
       }

@@ -190,6 +190,24 @@ TEST_F(TopicAdminTest, TimesOutWhenTheBraidDoesNotApply) {
   EXPECT_TRUE(broker_->topics().get("orders"));
 }
 
+// An older image does not know the topic yet: nobody may hear that it is unknown.
+TEST_F(TopicAdminTest, WaitsForTheMetadataThatWasAcknowledged) {
+  start();
+  ASSERT_TRUE(create({"orders", 2, -1, {}}));
+  kill();
+  open();
+  topic_alteration grow;
+  grow.name = "orders";
+  grow.partitions = 3;
+  outcome grown;
+  broker_->topics().alter(grow, patience, into(grown));
+  outcome removed;
+  broker_->topics().remove("orders", std::nullopt, patience, into(removed));
+  run();
+  ASSERT_TRUE(grown.has_value() && grown->has_value()) << grown->error().to_string();
+  ASSERT_TRUE(removed.has_value() && removed->has_value()) << removed->error().to_string();
+}
+
 TEST_F(TopicAdminTest, SurvivesARestart) {
   start();
   const auto orders = create({"orders", 2, -1, {{"retention.ms", "5"}}});
@@ -200,9 +218,7 @@ TEST_F(TopicAdminTest, SurvivesARestart) {
   ASSERT_TRUE(alter(grow));
   ASSERT_TRUE(remove("dropped"));
   const auto before = broker_->topics().get("orders");
-  dispatcher_.reset();
-  broker_.reset();
-  fs_.kill_process();
+  kill();
   start();
   const auto after = broker_->topics().get("orders");
   ASSERT_TRUE(after);
