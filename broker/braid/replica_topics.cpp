@@ -1,0 +1,133 @@
+// The replica's part that follows the metadata log: what topics there are to be, and the end of those that are deleted.
+#include <algorithm>
+#include <utility>
+
+#include "base/check.hpp"
+#include "braid/replica.hpp"
+
+namespace braidmq::braid {
+
+void replica::follow(topic_news news) {
+  BRAID_CHECK(news.metadata_index >= followed_index_, "metadata index falls from {} to {}", followed_index_,
+              news.metadata_index);
+  followed_index_ = news.metadata_index;
+  for (wanted_topic& topic : news.topics) {
+    const model::topic_id id = topic.id;
+    wishes_.insert_or_assign(id, std::move(topic));
+  }
+  for (const topic_deletion& deletion : news.deletions) {
+    wishes_.insert_or_assign(deletion.topic, deletion);
+    end_waiters(deletion);
+  }
+  propose_missing();
+  answer_waiters();
+}
+
+// What has to be proposed so that the braid is as wished; none when it is. Only a leader that has applied its own first
+// entry may ask: nothing that it does not know of is on its way then.
+std::optional<topic_change> replica::change_for(const wish& wanted) {
+  if (const auto* deletion = std::get_if<topic_deletion>(&wanted)) {
+    if (machine_.find_topic(deletion->topic) == nullptr) return std::nullopt;
+    return topic_change{deletion->topic, {}, std::nullopt, *deletion};
+  }
+  const auto& topic = std::get<wanted_topic>(wanted);
+  topic_change change{topic.id, {}, std::nullopt, std::nullopt};
+  for (std::int32_t p = 0; p < topic.partitions; ++p) {
+    const model::topic_partition_id target{topic.id, model::partition_index(p)};
+    if (machine_.find(target) == nullptr) change.creations.push_back({target, 0, followed_index_});
+  }
+  const topic_state* known = machine_.find_topic(topic.id);
+  if (known == nullptr || known->config_index < topic.changed_index) {
+    change.config = topic_config{topic.id, topic.changed_index, topic.configs};
+  }
+  if (change.creations.empty() && !change.config) return std::nullopt;
+  return change;
+}
+
+void replica::propose_missing() {
+  if (wishes_.empty() || stopped_ || !group_->node().serves()) return;
+  // An earlier leader knew more of the metadata log: what we miss may have been deleted.
+  if (followed_index_ < machine_.last_deletion_index()) return;
+  for (auto it = wishes_.begin(); it != wishes_.end();) {
+    if (changing_.contains(it->first)) {
+      ++it;
+      continue;
+    }
+    auto change = change_for(it->second);
+    if (!change) {
+      it = wishes_.erase(it);
+      continue;
+    }
+    changing_.insert(it->first);
+    aggregator_.add(std::move(*change));
+    ++it;
+  }
+  schedule_pump();
+}
+
+void replica::when_applied(const model::topic_id& topic, std::uint64_t metadata_index, io::duration timeout,
+                           unique_function<void(status)> done) {
+  if (stopped_) {
+    done(fail(errc::stopped));
+    return;
+  }
+  const std::uint64_t id = ++last_topic_waiter_;
+  const io::timer_id timer = environment_.timers.schedule(timeout, [this, id] {
+    const auto found = std::ranges::find(topic_waiters_, id, &topic_waiter::id);
+    if (found == topic_waiters_.end()) return;
+    topic_waiter waiter = std::move(*found);
+    topic_waiters_.erase(found);
+    waiter.done(fail(errc::timed_out));
+  });
+  topic_waiters_.push_back({id, topic, metadata_index, timer, std::move(done)});
+  answer_waiters();
+}
+
+void replica::answer_waiters() {
+  std::vector<topic_waiter> finished;
+  std::erase_if(topic_waiters_, [&](topic_waiter& waiter) {
+    const bool is_so = waiter.metadata_index <= followed_index_ && !wishes_.contains(waiter.topic);
+    if (is_so) finished.push_back(std::move(waiter));
+    return is_so;
+  });
+  for (topic_waiter& waiter : finished) {
+    environment_.timers.cancel(waiter.timer);
+    waiter.done({});
+  }
+}
+
+// Whoever waits for something that a later entry has taken away.
+void replica::end_waiters(const topic_deletion& deletion) {
+  std::vector<topic_waiter> finished;
+  std::erase_if(topic_waiters_, [&](topic_waiter& waiter) {
+    const bool too_late = waiter.topic == deletion.topic && waiter.metadata_index < deletion.metadata_index;
+    if (too_late) finished.push_back(std::move(waiter));
+    return too_late;
+  });
+  for (topic_waiter& waiter : finished) {
+    environment_.timers.cancel(waiter.timer);
+    waiter.done(fail(errc::unknown_partition, "the topic has been deleted meanwhile"));
+  }
+}
+
+// Ends a partition whose deletion was applied: fetches that wait hear of it now, those that read finish, then its files
+// go. It is kept until that is done.
+void replica::retire(std::unique_ptr<partition::partition> deleted) {
+  const model::topic_partition_id id = deleted->id();
+  write_behind_bytes_ += deleted->publish();  // what no publish() has counted, and now none will
+  const std::size_t pending = deleted->log().pending_bytes();
+  BRAID_CHECK(pending <= write_behind_bytes_, "{} pending of {}", pending, write_behind_bytes_);
+  write_behind_bytes_ -= pending;
+  partition::partition& kept = *retired_.insert_or_assign(id, std::move(deleted)).first->second;
+  kept.log().remove([this, alive = std::weak_ptr(alive_), id](const status& removed) {
+    if (alive.expired()) return;
+    if (!removed) ++stats_.removals_failed;
+    environment_.owner.post([this, alive, id] {
+      if (!alive.expired()) retired_.erase(id);
+    });
+  });
+  purgatory_.on_deleted(id);
+  if (can_apply()) group_->resume();
+}
+
+}  // namespace braidmq::braid
