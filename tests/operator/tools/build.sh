@@ -23,24 +23,29 @@ find_go() {
   echo "$venv/bin/go"
 }
 
-# An older Go would take the module's default stamp; the version that a kube-apiserver tells decides what clients may send.
-kubernetes_flags() {
-  local version minor
-  version=$(awk '$1 == "require" && $2 == "k8s.io/kubernetes" {print $3}' "$here/kubernetes/go.mod")
-  minor=${version#v1.}
-  echo "-s -w -X k8s.io/component-base/version.gitVersion=$version -X k8s.io/component-base/version.gitMajor=1" \
-    "-X k8s.io/component-base/version.gitMinor=${minor%%.*}"
-}
+# "vX.Y.Z" of a module, as its go.mod pins it.
+pinned() { awk -v module="$2" '{for (i = 1; i < NF; i++) if ($i == module && $(i + 1) ~ /^v/) {print $(i + 1); exit}}' "$here/$1/go.mod"; }
+
+kubernetes_version=$(pinned kubernetes k8s.io/kubernetes)
+kubernetes_minor=${kubernetes_version#v1.}
+kubernetes_minor=${kubernetes_minor%%.*}
+# Unstamped, an API server has no version to tell, and Helm takes Kubernetes for 1.20.
+stamp=k8s.io/component-base/version
+kubernetes_flags="-s -w -X $stamp.gitVersion=$kubernetes_version -X $stamp.gitMajor=1 -X $stamp.gitMinor=$kubernetes_minor"
+helm_flags="-s -w -X helm.sh/helm/v3/internal/version.version=$(pinned helm helm.sh/helm/v3)"
+for package in pkg/chartutil pkg/lint/rules; do
+  helm_flags+=" -X helm.sh/helm/v3/$package.k8sVersionMajor=1 -X helm.sh/helm/v3/$package.k8sVersionMinor=$kubernetes_minor"
+done
 
 mkdir -p "$bin"
 go=
 for program in "$@"; do
   flags="-s -w"
   case $program in
-    helm) module=helm package=helm.sh/helm/v3/cmd/helm ;;
+    helm) module=helm package=helm.sh/helm/v3/cmd/helm flags=$helm_flags ;;
     kubeconform) module=kubeconform package=github.com/yannh/kubeconform/cmd/kubeconform ;;
     kube-apiserver | kube-controller-manager | kube-scheduler | kube-proxy | kubelet | kubeadm | kubectl)
-      module=kubernetes package=k8s.io/kubernetes/cmd/$program flags=$(kubernetes_flags) ;;
+      module=kubernetes package=k8s.io/kubernetes/cmd/$program flags=$kubernetes_flags ;;
     *) echo "tools: unknown program $program" >&2; exit 2 ;;
   esac
   if [ -x "$bin/$program" ] && [ ! "$here/$module/go.mod" -nt "$bin/$program" ]; then continue; fi

@@ -1,0 +1,40 @@
+{{/*
+The custom resources of a cluster as a YAML list. Takes a dict: name (of the BraidCluster), namespace, labels, values (cluster,
+pools, topics). Shared with chart braidmq-operator: `make crds` copies this file, and a test finds drift.
+*/}}
+{{- define "braidmq.objects" -}}
+{{- $in := . -}}
+{{- if not (regexMatch "^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$" .name) -}}
+{{- fail (printf "the cluster's name %q is made into names of Services: at most 40 of a-z, 0-9 and '-', beginning with a letter; set `name`" .name) -}}
+{{- end -}}
+{{- $reference := dict "name" .name -}}
+- apiVersion: braidmq.io/v1alpha1
+  kind: BraidCluster
+  metadata:
+    name: {{ .name }}
+    namespace: {{ .namespace }}
+    labels: {{- toYaml .labels | nindent 6 }}
+  spec: {{- toYaml (.values.cluster | default dict) | nindent 4 }}
+{{- range $short, $spec := .values.pools }}
+{{- $name := printf "%s-%s" $in.name $short }}
+{{- if gt (len $name) 40 }}
+{{- fail (printf "the pool's name %q has more than 40 characters; shorten `name` or the pool's" $name) }}
+{{- end }}
+- apiVersion: braidmq.io/v1alpha1
+  kind: BraidPool
+  metadata:
+    name: {{ $name }}
+    namespace: {{ $in.namespace }}
+    labels: {{- toYaml $in.labels | nindent 6 }}
+  spec: {{- toYaml (merge (dict "clusterRef" $reference) $spec) | nindent 4 }}
+{{- end }}
+{{- range $short, $spec := .values.topics }}
+- apiVersion: braidmq.io/v1alpha1
+  kind: Topic
+  metadata:
+    name: {{ printf "%s-%s" $in.name $short }}
+    namespace: {{ $in.namespace }}
+    labels: {{- toYaml $in.labels | nindent 6 }}
+  spec: {{- toYaml (merge (dict "clusterRef" $reference) ($spec | default dict) (dict "topicName" $short)) | nindent 4 }}
+{{- end }}
+{{- end }}
