@@ -114,6 +114,8 @@ lint: build ## clang-format, tree checks, clang-tidy (what has not changed since
 format: ## Format every C++ file in place
 	@git ls-files '*.cpp' '*.hpp' | xargs -r clang-format-19 -i
 
+include cmake/kubernetes.mk
+
 # --- Run --------------------------------------------------------------------------------------------------------------
 
 .PHONY: quickstart quickstart-fresh run stop clean

@@ -62,17 +62,21 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 - apiGroups: [""]
   resources: [services, configmaps]
   verbs: [get, list, watch, create, patch, delete]
-# By name only: no list, no watch.
+# By name only, and never changed: no list, no watch, no patch.
 - apiGroups: [""]
   resources: [secrets]
-  verbs: [get, create, patch, delete]
+  verbs: [get, create]
 - apiGroups: [""]
   resources: [persistentvolumeclaims]
-  verbs: [get, list, watch, patch, delete]
-# Events of pods and StatefulSets say why a broker does not start.
+  verbs: [get, list, delete]
 - apiGroups: [""]
-  resources: [pods, events]
-  verbs: [get, list, watch]
+  resources: [pods]
+  verbs: [get, list, watch, delete]
+# Why a pod does not come up.
+- apiGroups: [""]
+  resources: [events]
+  verbs: [list]
+# Whether it is going away: nothing can be made in it then.
 - apiGroups: [""]
   resources: [namespaces]
   verbs: [get]
@@ -84,7 +88,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
   verbs: [get, list, watch, create, patch, delete]
 - apiGroups: [monitoring.coreos.com]
   resources: [podmonitors]
-  verbs: [get, list, watch, create, patch, delete]
+  verbs: [get, list, create, patch, delete]
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create, patch]

@@ -38,3 +38,24 @@ pools, topics). Shared with chart braidmq-operator: `make crds` copies this file
   spec: {{- toYaml (merge (dict "clusterRef" $reference) ($spec | default dict) (dict "topicName" $short)) | nindent 4 }}
 {{- end }}
 {{- end }}
+
+{{/* Port of the first internal listener. Takes the values of a cluster, as the next one does. */}}
+{{- define "braidmq.internalPort" -}}
+{{- $port := 0 -}}
+{{- range .cluster.listeners -}}
+{{- if and (not $port) (eq (.type | default "internal") "internal") -}}
+{{- $port = int .port -}}
+{{- end -}}
+{{- end -}}
+{{ $port | default 9092 }}
+{{- end }}
+
+{{/* A topic for examples: one that is there, where brokers make none by themselves. */}}
+{{- define "braidmq.exampleTopic" -}}
+{{- $topic := "greetings" -}}
+{{- if and .topics (eq (get (.cluster.config | default dict) "auto.create.topics.enable" | toString) "false") -}}
+{{- $short := keys .topics | sortAlpha | first -}}
+{{- $topic = get (get .topics $short | default dict) "topicName" | default $short -}}
+{{- end -}}
+{{ $topic }}
+{{- end }}

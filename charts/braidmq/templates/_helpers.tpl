@@ -11,19 +11,6 @@
 {{ .Values.test.image | default .Values.cluster.image | default (printf "localhost/braidmq:%s" .Chart.AppVersion) }}
 {{- end }}
 
-{{/* Port of the first internal listener. */}}
-{{- define "braidmq.internalPort" -}}
-{{- $port := 9092 -}}
-{{- $found := false -}}
-{{- range .Values.cluster.listeners -}}
-{{- if and (not $found) (eq (.type | default "internal") "internal") -}}
-{{- $port = .port -}}
-{{- $found = true -}}
-{{- end -}}
-{{- end -}}
-{{ int $port }}
-{{- end }}
-
 {{- define "braidmq.bootstrap" -}}
-{{ include "braidmq.name" . }}-bootstrap.{{ .Release.Namespace }}.svc:{{ include "braidmq.internalPort" . }}
+{{ include "braidmq.name" . }}-bootstrap.{{ .Release.Namespace }}.svc:{{ include "braidmq.internalPort" .Values }}
 {{- end }}

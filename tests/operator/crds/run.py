@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""run.py [--only WORDS]: crds/ on a real API server, by the table in cases.yaml. Ends with "N passed, N failed".
+"""run.py [--only WORDS]: crds/ and charts/ on a real API server, by the table in cases.yaml. Ends with "N passed, N failed".
 
 Per kind: the CRD is accepted and established; every case of the table (accepted object, refused object, the user's message);
 every CEL rule has a case; defaults; the status subresource keeps its whole example and does not touch the spec; printer
-columns; short names and category; the scale subresource. Writes are dry runs, but for what an update needs before it.
+columns; short names and category; the scale subresource. Writes are dry runs, but for what an update needs before it. Then the
+charts (tests/charts/on_server.py).
 """
 
 import argparse
@@ -18,7 +19,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 sys.path.insert(0, str(HERE.parent))
 
+sys.path.insert(0, str(ROOT / "tests/charts"))
+
 from control_plane import ControlPlane, wait_for  # noqa: E402
+from on_server import Charts  # noqa: E402
 
 GROUP = "braidmq.io/v1alpha1"
 NAMESPACE = "default"
@@ -234,6 +238,8 @@ def main():
         run.only = arguments.only
         for crd in crds:
             run.run_kind(crd, tables[crd["spec"]["names"]["kind"]])
+        for name, test in Charts(plane, wait_for).checks():
+            run.check(name, test)
     print(f"{run.passed} passed, {run.failed} failed")
     return 1 if run.failed or not run.passed else 0
 
