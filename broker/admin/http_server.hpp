@@ -12,7 +12,7 @@
 #include <prometheus/metric_family.h>
 
 #include "base/result.hpp"
-#include "net/endpoint.hpp"
+#include "io/endpoint.hpp"
 
 namespace braidmq::admin {
 
@@ -21,7 +21,7 @@ using reasons_callback = std::function<std::vector<std::string>()>;
 using metrics_callback = std::function<std::vector<prometheus::MetricFamily>()>;
 
 struct http_options {
-  net::endpoint listen{"127.0.0.1", 9644};
+  io::endpoint listen{"127.0.0.1", 9644};
   reasons_callback not_live;   // none given: live as long as it answers
   reasons_callback not_ready;  // none given: never ready, because nobody said so
   std::vector<metrics_callback> metrics;

@@ -9,7 +9,7 @@ namespace braidmq::admin_client {
 
 enum class errc {
   unreachable = 1,  // no connection: refused, name not resolved, TLS
-  timed_out,        // connected, and no whole answer in time: whether a change was made is unknown
+  timed_out,        // connected, and no whole answer (in time): whether a change was made is unknown
   bad_answer,  // not HTTP, not JSON, too large, or without a member that must be there: not a broker, or another API
   // What the broker said, by the name in "error".
   unknown_topic_or_partition,    // 404
@@ -25,13 +25,18 @@ enum class errc {
   request_timed_out,             // 504: the outcome is unknown
   not_found,                     // 404 for something else than a topic
   conflict,                      // 409 for something else than a topic
-  refused,                       // a name that this version does not know; the message begins with it
+  refused,                       // the broker failed, or said a name that this version does not know
 };
 
 std::error_code make_error_code(errc code);
 
-// "TOPIC_ALREADY_EXISTS"; empty for those that no broker says.
+// "TOPIC_ALREADY_EXISTS"; empty for those that no broker says. The code of a name: refused when it is unknown,
+// bad_answer when it is empty.
 std::string_view wire_name(errc code);
+errc errc_of(std::string_view wire_name);
+
+// The status of HTTP that goes with it; 0 for those that no broker says.
+int http_status(errc code);
 
 // Whether the same call may succeed later without a change of what it asks for.
 bool is_transient(errc code);

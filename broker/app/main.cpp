@@ -6,9 +6,9 @@
 #include <CLI/CLI.hpp>
 #include <spdlog/spdlog.h>
 
-#include "app/config.hpp"
 #include "app/log.hpp"
 #include "app/process.hpp"
+#include "config/config.hpp"
 
 namespace {
 
@@ -55,10 +55,10 @@ int main(int argc, char** argv) {
   cli.set_version_flag("--version", BRAID_VERSION);
   CLI11_PARSE(cli, argc, argv);
   if (print_defaults) {
-    std::cout << braidmq::app::print_defaults();
+    std::cout << braidmq::config::print_defaults();
     return EXIT_SUCCESS;
   }
-  const auto config = braidmq::app::load_config(config_path, overrides);
+  const auto config = braidmq::config::load_config(config_path, overrides);
   if (!config) return fail(config.error());
   braidmq::app::set_up_log(config->log_level, config->log_format);
 

@@ -24,7 +24,7 @@ constexpr auto stop_deadline = std::chrono::seconds(10);
   std::_Exit(EXIT_FAILURE);
 }
 
-server::broker_options options_of(const config& config, std::optional<uuid> cluster_id) {
+server::broker_options options_of(const config::broker_config& config, std::optional<uuid> cluster_id) {
   server::broker_options options;
   options.id = model::broker_id(static_cast<std::int32_t>(config.broker_id));
   options.data_dir = config.data_dir;
@@ -48,7 +48,7 @@ server::broker_options options_of(const config& config, std::optional<uuid> clus
 
 }  // namespace
 
-process::process(const config& config)
+process::process(const config::broker_config& config)
     : config_(config),
       shards_(runtime::shard_count(runtime::read_resources(), static_cast<unsigned>(config.shards))),
       metadata_shard_(metadata_shard_index) {}
@@ -57,7 +57,7 @@ process::~process() {
   stop();
 }
 
-result<std::unique_ptr<process>> process::start(const config& config) {
+result<std::unique_ptr<process>> process::start(const config::broker_config& config) {
   std::unique_ptr<process> made(new process(config));
   BRAID_TRY_VOID(made->open_listeners());
   BRAID_TRY_VOID(made->open_admin());
@@ -99,14 +99,7 @@ status process::open_admin() {
 
 status process::open_broker() {
   std::optional<uuid> cluster_id;
-  if (!config_.cluster_id.empty()) {
-    cluster_id = uuid::parse(config_.cluster_id);
-    if (!cluster_id) {
-      return fail(
-          std::make_error_code(std::errc::invalid_argument),
-          fmt::format("cluster.id '{}' is not an id: 22 characters of A-Z, a-z, 0-9, '-', '_'", config_.cluster_id));
-    }
-  }
+  if (!config_.cluster_id.empty()) cluster_id = uuid::parse(config_.cluster_id);
   server::broker_environment environment{
       io::posix_file_system(), io::system_clock(), io::system_random(), metadata_shard_, metadata_shard_,
       metadata_disk_,          shards_.at(0),      shards_.at(0),       wal_disk_,       segment_disk_};
@@ -117,7 +110,7 @@ status process::open_broker() {
 
   std::vector<server::endpoint> advertised;
   for (std::size_t i = 0; i < config_.listeners.size(); ++i) {
-    const listener& shown = config_.advertised_listeners[i];
+    const config::listener& shown = config_.advertised_listeners[i];
     advertised.push_back({config_.listeners[i].name, shown.address.host,
                           shown.address.port != 0 ? shown.address.port : listeners_[i]->port()});
   }
@@ -156,12 +149,12 @@ std::vector<std::string> process::readiness() const {
 
 std::string process::kafka_address() const {
   const std::string& host = config_.listeners.front().address.host;
-  return net::endpoint{host.empty() ? "0.0.0.0" : host, listeners_.front()->port()}.to_string();
+  return io::endpoint{host.empty() ? "0.0.0.0" : host, listeners_.front()->port()}.to_string();
 }
 
 std::string process::admin_address() const {
   const std::string& host = config_.admin_listener.host;
-  return net::endpoint{host.empty() ? "0.0.0.0" : host, admin_->port()}.to_string();
+  return io::endpoint{host.empty() ? "0.0.0.0" : host, admin_->port()}.to_string();
 }
 
 void process::stop() {

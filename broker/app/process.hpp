@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "admin/http_server.hpp"
-#include "app/config.hpp"
 #include "base/result.hpp"
+#include "config/config.hpp"
 #include "io/thread_executor.hpp"
 #include "net/connection_set.hpp"
 #include "net/tcp_listener.hpp"
@@ -24,7 +24,7 @@ namespace braidmq::app {
 class process {
  public:
   // Binds ports, opens folders and logs, starts all threads. Recovery goes on behind it.
-  static result<std::unique_ptr<process>> start(const config& config);
+  static result<std::unique_ptr<process>> start(const config::broker_config& config);
   ~process();
 
   std::vector<std::string> readiness() const;
@@ -45,7 +45,7 @@ class process {
     std::vector<std::unique_ptr<net::connection_set>> connections;  // by listener
   };
 
-  explicit process(const config& config);
+  explicit process(const config::broker_config& config);
 
   status open_listeners();
   status open_admin();
@@ -53,7 +53,7 @@ class process {
   void make_shard_parts();
   void drain_connections();
 
-  config config_;
+  config::broker_config config_;
   runtime::shard_set shards_;
   runtime::shard metadata_shard_;
   io::thread_executor metadata_disk_{"metadata-wal"};

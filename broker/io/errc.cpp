@@ -24,6 +24,8 @@ class io_category final : public std::error_category {
         return "device error";
       case errc::closed:
         return "connection closed";
+      case errc::bad_address:
+        return "not a usable address";
     }
     return "unknown io error";
   }

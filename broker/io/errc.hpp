@@ -14,6 +14,7 @@ enum class errc {
   busy,               // locked by another process
   device_error,       // EIO and everything unforeseen: the file's content can no longer be trusted
   closed,             // the connection was closed by either side
+  bad_address,        // not of the form host:port
 };
 
 std::error_code make_error_code(errc code);

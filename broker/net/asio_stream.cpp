@@ -8,7 +8,7 @@
 #include <asio/write.hpp>
 
 #include "base/check.hpp"
-#include "net/endpoint.hpp"
+#include "io/endpoint.hpp"
 
 namespace braidmq::net {
 namespace {
@@ -28,7 +28,7 @@ std::string remote_of(const asio::ip::tcp::socket& socket) {
   if (address.is_v6() && address.to_v6().is_v4_mapped()) {
     address = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
   }
-  return endpoint{.host = address.to_string(), .port = peer.port()}.to_string();
+  return io::endpoint{.host = address.to_string(), .port = peer.port()}.to_string();
 }
 
 // What the operating system's operations refer to; they may end after the stream is gone.

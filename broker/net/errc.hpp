@@ -6,7 +6,7 @@
 namespace braidmq::net {
 
 enum class errc {
-  bad_address = 1,  // an address that cannot be read or resolved
+  bad_address = 1,  // an address that cannot be resolved
   address_in_use,   // another process listens there; the message names it and a free port
   not_reachable,    // connect or bind failed
   timed_out,

@@ -86,7 +86,7 @@ std::optional<std::uint16_t> next_free_port(const std::string& host, std::uint16
   return std::nullopt;
 }
 
-error address_in_use(const endpoint& wanted) {
+error address_in_use(const io::endpoint& wanted) {
   const auto holder = find_port_holder(wanted.port);
   const auto free = next_free_port(wanted.host, wanted.port);
   return {make_error_code(errc::address_in_use),

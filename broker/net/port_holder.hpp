@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "net/endpoint.hpp"
+#include "io/endpoint.hpp"
 
 namespace braidmq::net {
 
@@ -18,6 +18,6 @@ std::optional<std::string> find_port_holder(std::uint16_t port, const std::strin
 std::optional<std::uint16_t> next_free_port(const std::string& host, std::uint16_t after);
 
 // address_in_use: "cannot listen on 127.0.0.1:9092: process 812 (java) listens there; 9093 is free".
-error address_in_use(const endpoint& wanted);
+error address_in_use(const io::endpoint& wanted);
 
 }  // namespace braidmq::net

@@ -19,7 +19,7 @@ bool has_ipv6() {
 
 }  // namespace
 
-result<asio::ip::tcp::endpoint> resolve_to_listen(const endpoint& wanted) {
+result<asio::ip::tcp::endpoint> resolve_to_listen(const io::endpoint& wanted) {
   if (wanted.host.empty()) {
     return asio::ip::tcp::endpoint(has_ipv6() ? asio::ip::tcp::v6() : asio::ip::tcp::v4(), wanted.port);
   }

@@ -4,11 +4,11 @@
 #include <asio/ip/tcp.hpp>
 
 #include "base/result.hpp"
-#include "net/endpoint.hpp"
+#include "io/endpoint.hpp"
 
 namespace braidmq::net {
 
 // The address to bind to. An empty host means all addresses, IPv6 and IPv4 where the machine has IPv6.
-result<asio::ip::tcp::endpoint> resolve_to_listen(const endpoint& wanted);
+result<asio::ip::tcp::endpoint> resolve_to_listen(const io::endpoint& wanted);
 
 }  // namespace braidmq::net

@@ -15,7 +15,7 @@ namespace {
 
 // One attempt; lives as long as an operation of it is under way.
 struct attempt : std::enable_shared_from_this<attempt> {
-  attempt(runtime::shard& on, endpoint to, unique_function<void(result<std::unique_ptr<io::stream>>)> callback)
+  attempt(runtime::shard& on, io::endpoint to, unique_function<void(result<std::unique_ptr<io::stream>>)> callback)
       : shard(on), target(std::move(to)), resolver(on.context()), socket(on.context()), done(std::move(callback)) {}
 
   void start(io::duration timeout) {
@@ -56,7 +56,7 @@ struct attempt : std::enable_shared_from_this<attempt> {
   }
 
   runtime::shard& shard;
-  endpoint target;
+  io::endpoint target;
   asio::ip::tcp::resolver resolver;
   asio::ip::tcp::socket socket;
   io::timer_id timer{0};
@@ -65,7 +65,7 @@ struct attempt : std::enable_shared_from_this<attempt> {
 
 }  // namespace
 
-void tcp_connect(runtime::shard& on, const endpoint& to, io::duration timeout,
+void tcp_connect(runtime::shard& on, const io::endpoint& to, io::duration timeout,
                  unique_function<void(result<std::unique_ptr<io::stream>>)> done) {
   std::make_shared<attempt>(on, to, std::move(done))->start(timeout);
 }

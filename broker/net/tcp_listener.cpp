@@ -77,7 +77,7 @@ struct tcp_listener::state : std::enable_shared_from_this<tcp_listener::state> {
   std::atomic<std::uint64_t> accept_errors{0};
 };
 
-result<std::unique_ptr<tcp_listener>> tcp_listener::open(const endpoint& at, runtime::shard_set& shards,
+result<std::unique_ptr<tcp_listener>> tcp_listener::open(const io::endpoint& at, runtime::shard_set& shards,
                                                          connected_callback on_connected) {
   BRAID_TRY(address, resolve_to_listen(at));
   auto made = std::make_shared<state>(shards, std::move(on_connected));

@@ -8,8 +8,8 @@
 #include <functional>
 #include <memory>
 
+#include "io/endpoint.hpp"
 #include "io/stream.hpp"
-#include "net/endpoint.hpp"
 #include "runtime/shard_set.hpp"
 
 namespace braidmq::net {
@@ -26,7 +26,7 @@ class tcp_listener {
 
   // Binds at once (start-up only: it may resolve a name), accepts as soon as the shards run. Errors: bad_address;
   // address_in_use, whose message names the holder and a free port; not_reachable (no such address, no permission).
-  static result<std::unique_ptr<tcp_listener>> open(const endpoint& at, runtime::shard_set& shards,
+  static result<std::unique_ptr<tcp_listener>> open(const io::endpoint& at, runtime::shard_set& shards,
                                                     connected_callback on_connected);
   ~tcp_listener();
 

@@ -114,5 +114,10 @@ TEST_F(connection_set_test, goes_with_open_connections) {
   handler.requests[0].respond(answer_of("too late"));
 }
 
+TEST(connection_limiter, takes_the_ip_of_a_remote) {
+  EXPECT_EQ(ip_of("10.0.0.7:51234"), "10.0.0.7");
+  EXPECT_EQ(ip_of("[::1]:51234"), "[::1]");
+}
+
 }  // namespace
 }  // namespace braidmq::net

@@ -63,7 +63,7 @@ struct echo_server {
   std::map<unsigned, int> by_shard;
 };
 
-stream_result connect(runtime::shard& on, const endpoint& to) {
+stream_result connect(runtime::shard& on, const io::endpoint& to) {
   std::promise<stream_result> answer;
   on.post([&] { tcp_connect(on, to, 5s, [&](stream_result stream) { answer.set_value(std::move(stream)); }); });
   return answer.get_future().get();

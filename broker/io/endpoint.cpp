@@ -1,13 +1,13 @@
-#include "net/endpoint.hpp"
+#include "io/endpoint.hpp"
 
 #include <charconv>
 #include <system_error>
 
 #include <fmt/format.h>
 
-#include "net/errc.hpp"
+#include "io/errc.hpp"
 
-namespace braidmq::net {
+namespace braidmq::io {
 
 std::string endpoint::to_string() const {
   if (host.find(':') != std::string::npos) return fmt::format("[{}]:{}", host, port);
@@ -41,4 +41,4 @@ result<endpoint> parse_endpoint(std::string_view text) {
   return endpoint{.host = std::string(host), .port = static_cast<std::uint16_t>(number)};
 }
 
-}  // namespace braidmq::net
+}  // namespace braidmq::io

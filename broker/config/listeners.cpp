@@ -1,12 +1,12 @@
-#include "app/listeners.hpp"
+#include "config/listeners.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "app/config_errc.hpp"
+#include "config/errc.hpp"
 
-namespace braidmq::app {
+namespace braidmq::config {
 namespace {
 
 std::string_view trimmed(std::string_view text) {
@@ -17,7 +17,7 @@ std::string_view trimmed(std::string_view text) {
 
 result<listener> parse_listener(std::string_view text) {
   const auto refuse = [text](std::string_view why) {
-    return fail(config_errc::bad_value, fmt::format("listener \"{}\": {}", text, why));
+    return fail(errc::bad_value, fmt::format("listener \"{}\": {}", text, why));
   };
   const auto separator = text.find("://");
   if (separator == std::string_view::npos) return refuse("needs the form NAME://host:port");
@@ -27,7 +27,7 @@ result<listener> parse_listener(std::string_view text) {
   });
   if (!valid) return refuse("the name is of capital letters, digits, '_', '.' and '-'");
   if (name == "SSL" || name.starts_with("SASL_")) return refuse("TLS and SASL are not built yet; use PLAINTEXT");
-  auto address = net::parse_endpoint(text.substr(separator + 3));
+  auto address = io::parse_endpoint(text.substr(separator + 3));
   if (!address) return tl::unexpected(with_context(address.error(), fmt::format("listener {}", name)));
   return listener{.name = std::string(name), .address = *address};
 }
@@ -44,11 +44,10 @@ result<std::vector<listener>> parse_listeners(std::string_view text) {
     const auto comma = text.find(',');
     BRAID_TRY(one, parse_listener(trimmed(text.substr(0, comma))));
     for (const auto& other : all) {
-      if (other.name == one.name)
-        return fail(config_errc::bad_value, fmt::format("listener {} occurs twice", one.name));
+      if (other.name == one.name) return fail(errc::bad_value, fmt::format("listener {} occurs twice", one.name));
       if (one.address.port != 0 && other.address == one.address) {
-        return fail(config_errc::bad_value, fmt::format("listeners {} and {} have the same address {}", other.name,
-                                                        one.name, one.address.to_string()));
+        return fail(errc::bad_value, fmt::format("listeners {} and {} have the same address {}", other.name, one.name,
+                                                 one.address.to_string()));
       }
     }
     all.push_back(std::move(one));
@@ -57,19 +56,43 @@ result<std::vector<listener>> parse_listeners(std::string_view text) {
   return all;
 }
 
-result<std::vector<listener>> advertise(const std::vector<listener>& listeners,
-                                        const std::vector<listener>& advertised) {
+result<std::vector<std::string>> parse_names(std::string_view text, const std::vector<listener>& listeners) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    const auto comma = text.find(',');
+    const auto name = trimmed(text.substr(0, comma));
+    if (std::ranges::none_of(listeners, [&](const listener& one) { return one.name == name; })) {
+      return fail(errc::bad_value, fmt::format("\"{}\" is not in listeners", name));
+    }
+    if (std::ranges::find(names, name) != names.end()) {
+      return fail(errc::bad_value, fmt::format("{} occurs twice", name));
+    }
+    names.emplace_back(name);
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+  }
+  return names;
+}
+
+result<std::vector<listener>> advertise(const std::vector<listener>& listeners, const std::vector<listener>& advertised,
+                                        const std::vector<std::string>& pushed) {
   for (const auto& one : advertised) {
     if (std::ranges::none_of(listeners, [&](const listener& other) { return other.name == one.name; })) {
-      return fail(config_errc::bad_value, fmt::format("advertised.listeners: {} is not in listeners", one.name));
+      return fail(errc::bad_value, fmt::format("advertised.listeners: {} is not in listeners", one.name));
+    }
+    if (std::ranges::find(pushed, one.name) != pushed.end()) {
+      return fail(errc::bad_value,
+                  fmt::format("advertised.listeners: {} is also in braid.advertised.pushed; an address comes from one "
+                              "of the two",
+                              one.name));
     }
   }
   std::vector<listener> all;
   for (const auto& one : listeners) {
+    if (std::ranges::find(pushed, one.name) != pushed.end()) continue;
     const auto found = std::ranges::find(advertised, one.name, &listener::name);
     const auto& shown = found == advertised.end() ? one : *found;
     if (is_everywhere(shown.address.host)) {
-      return fail(config_errc::bad_value,
+      return fail(errc::bad_value,
                   fmt::format("advertised.listeners: clients cannot connect to {}://{}; say by which name they reach "
                               "this broker, as in advertised.listeners: {}://broker.example:9092",
                               shown.name, shown.address.to_string(), shown.name));
@@ -79,4 +102,4 @@ result<std::vector<listener>> advertise(const std::vector<listener>& listeners,
   return all;
 }
 
-}  // namespace braidmq::app
+}  // namespace braidmq::config

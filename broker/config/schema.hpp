@@ -8,13 +8,13 @@
 #include <string_view>
 #include <variant>
 
-#include "app/config.hpp"
+#include "config/config.hpp"
 
-namespace braidmq::app {
+namespace braidmq::config {
 
 struct key_spec {
   std::string_view name;
-  std::variant<std::int64_t config::*, bool config::*, std::string config::*> member;
+  std::variant<std::int64_t broker_config::*, bool broker_config::*, std::string broker_config::*> member;
   std::string_view default_value;
   std::string_view unit = {};  // for people: "bytes", "ms"
   std::int64_t min = 0;        // of numbers
@@ -30,6 +30,6 @@ const key_spec* find_key(std::string_view name);
 std::optional<std::string_view> nearest_key(std::string_view name);
 
 // Sets the key's member, or says what is allowed: "must be a whole number from 1 to 100000 (bytes)".
-std::optional<std::string> set_value(config& target, const key_spec& key, const std::string& value);
+std::optional<std::string> set_value(broker_config& target, const key_spec& key, const std::string& value);
 
-}  // namespace braidmq::app
+}  // namespace braidmq::config

@@ -1,22 +1,22 @@
-#include "app/config_errc.hpp"
+#include "config/errc.hpp"
 
 #include <string>
 
-namespace braidmq::app {
+namespace braidmq::config {
 namespace {
 
 class config_category final : public std::error_category {
  public:
   const char* name() const noexcept override { return "config"; }
   std::string message(int value) const override {
-    switch (static_cast<config_errc>(value)) {
-      case config_errc::not_readable:
+    switch (static_cast<errc>(value)) {
+      case errc::not_readable:
         return "cannot read the configuration";
-      case config_errc::unknown_key:
+      case errc::unknown_key:
         return "unknown key";
-      case config_errc::duplicate_key:
+      case errc::duplicate_key:
         return "the same key twice";
-      case config_errc::bad_value:
+      case errc::bad_value:
         return "bad value";
     }
     return "unknown config error";
@@ -25,9 +25,9 @@ class config_category final : public std::error_category {
 
 }  // namespace
 
-std::error_code make_error_code(config_errc code) {
+std::error_code make_error_code(errc code) {
   static const config_category category;
   return {static_cast<int>(code), category};
 }
 
-}  // namespace braidmq::app
+}  // namespace braidmq::config

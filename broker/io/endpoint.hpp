@@ -8,7 +8,7 @@
 
 #include "base/result.hpp"
 
-namespace braidmq::net {
+namespace braidmq::io {
 
 struct endpoint {
   std::string host;        // without brackets; empty: all addresses of this machine
@@ -22,4 +22,4 @@ struct endpoint {
 // bad_address, with words, for anything else than host:port. Does not resolve names.
 result<endpoint> parse_endpoint(std::string_view text);
 
-}  // namespace braidmq::net
+}  // namespace braidmq::io

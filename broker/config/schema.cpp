@@ -1,4 +1,4 @@
-#include "app/config_schema.hpp"
+#include "config/schema.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-namespace braidmq::app {
+namespace braidmq::config {
 namespace {
 
 constexpr std::int64_t mib = 1024 * 1024;
@@ -20,63 +20,72 @@ constexpr std::int64_t int32_max = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t int64_max = std::numeric_limits<std::int64_t>::max();
 
 // clang-format off
-const std::array<key_spec, 27> keys = {{
-    {.name = "broker.id", .member = &config::broker_id, .default_value = "0", .min = 0, .max = int32_max,
+const std::array<key_spec, 31> keys = {{
+    {.name = "broker.id", .member = &broker_config::broker_id, .default_value = "0", .min = 0, .max = int32_max,
      .words = "Number of this broker, unique in the cluster and the same for ever"},
-    {.name = "cluster.id", .member = &config::cluster_id, .default_value = "",
+    {.name = "braid.broker.id.offset", .member = &broker_config::broker_id_offset, .default_value = "0", .min = 0,
+     .max = int32_max, .words = "Added to broker.id, so that a pod may give its index there"},
+    {.name = "cluster.id", .member = &broker_config::cluster_id, .default_value = "",
      .words = "Id of the cluster to belong to; empty: that of the data folder, or a new one"},
-    {.name = "data.dir", .member = &config::data_dir, .default_value = "",
+    {.name = "braid.bootstrap", .member = &broker_config::bootstrap, .default_value = "initial",
+     .choices = "initial|existing",
+     .words = "Whether this broker may found its cluster on empty folders; existing: it must find its data"},
+    {.name = "data.dir", .member = &broker_config::data_dir, .default_value = "",
      .words = "Folder of segments, checkpoints and metadata; must be given"},
-    {.name = "wal.dir", .member = &config::wal_dir, .default_value = "",
+    {.name = "wal.dir", .member = &broker_config::wal_dir, .default_value = "",
      .words = "Folder of the write-ahead log; may be another volume; empty: data.dir/wal"},
-    {.name = "listeners", .member = &config::listeners_text, .default_value = "PLAINTEXT://127.0.0.1:9092",
+    {.name = "listeners", .member = &broker_config::listeners_text, .default_value = "PLAINTEXT://127.0.0.1:9092",
      .words = "Where Kafka clients connect: NAME://host:port, by commas or as a list; port 0 takes a free one"},
-    {.name = "advertised.listeners", .member = &config::advertised_listeners_text, .default_value = "",
+    {.name = "advertised.listeners", .member = &broker_config::advertised_listeners_text, .default_value = "",
      .words = "How clients reach the listeners; empty: by the addresses in listeners"},
-    {.name = "admin.listener", .member = &config::admin_listener_text, .default_value = "127.0.0.1:9644",
-     .words = "Where health and metrics are served by HTTP"},
-    {.name = "num.partitions", .member = &config::num_partitions, .default_value = "1", .min = 1, .max = 100'000,
+    {.name = "braid.advertised.pushed", .member = &broker_config::pushed_text, .default_value = "",
+     .words = "Listeners that open when PUT /v1/listeners/NAME has told how clients reach them: names, by commas or as a list"},
+    {.name = "admin.listener", .member = &broker_config::admin_listener_text, .default_value = "127.0.0.1:9644",
+     .words = "Where health, metrics and administration are served by HTTP"},
+    {.name = "braid.secret.file", .member = &broker_config::secret_file, .default_value = "",
+     .words = "File with the secrets that HTTP changes need, one of 32 bytes or more a line; empty: no changes by HTTP"},
+    {.name = "num.partitions", .member = &broker_config::num_partitions, .default_value = "1", .min = 1, .max = 100'000,
      .words = "Partitions of a topic that is created without a number"},
-    {.name = "auto.create.topics.enable", .member = &config::auto_create_topics, .default_value = "true",
+    {.name = "auto.create.topics.enable", .member = &broker_config::auto_create_topics, .default_value = "true",
      .words = "Create a topic when a client asks for it"},
-    {.name = "message.max.bytes", .member = &config::message_max_bytes, .default_value = "1048588", .unit = "bytes",
+    {.name = "message.max.bytes", .member = &broker_config::message_max_bytes, .default_value = "1048588", .unit = "bytes",
      .min = 1, .max = gib, .words = "Largest record batch"},
-    {.name = "socket.request.max.bytes", .member = &config::socket_request_max_bytes, .default_value = "104857600",
+    {.name = "socket.request.max.bytes", .member = &broker_config::socket_request_max_bytes, .default_value = "104857600",
      .unit = "bytes", .min = 1024, .max = gib, .words = "Largest request"},
-    {.name = "fetch.max.bytes", .member = &config::fetch_max_bytes, .default_value = "57671680", .unit = "bytes",
+    {.name = "fetch.max.bytes", .member = &broker_config::fetch_max_bytes, .default_value = "57671680", .unit = "bytes",
      .min = 1024, .max = gib, .words = "Most bytes of records in one fetch answer"},
-    {.name = "connections.max.idle.ms", .member = &config::connections_max_idle_ms, .default_value = "600000",
+    {.name = "connections.max.idle.ms", .member = &broker_config::connections_max_idle_ms, .default_value = "600000",
      .unit = "ms", .min = 1000, .max = int64_max / 1'000'000, .words = "A connection without a byte for so long is closed"},
-    {.name = "max.connections", .member = &config::max_connections, .default_value = "2147483647", .min = 1,
+    {.name = "max.connections", .member = &broker_config::max_connections, .default_value = "2147483647", .min = 1,
      .max = int32_max, .words = "Most connections of a listener"},
-    {.name = "max.connections.per.ip", .member = &config::max_connections_per_ip, .default_value = "2147483647",
+    {.name = "max.connections.per.ip", .member = &broker_config::max_connections_per_ip, .default_value = "2147483647",
      .min = 1, .max = int32_max, .words = "Most connections of a listener from one address"},
-    {.name = "log.segment.bytes", .member = &config::log_segment_bytes, .default_value = "1073741824", .unit = "bytes",
+    {.name = "log.segment.bytes", .member = &broker_config::log_segment_bytes, .default_value = "1073741824", .unit = "bytes",
      .min = mib, .max = int32_max, .words = "Size of a segment file"},
-    {.name = "log.index.interval.bytes", .member = &config::log_index_interval_bytes, .default_value = "4096",
+    {.name = "log.index.interval.bytes", .member = &broker_config::log_index_interval_bytes, .default_value = "4096",
      .unit = "bytes", .min = 0, .max = int32_max, .words = "Bytes of records between two entries of a segment's index"},
-    {.name = "log.message.timestamp.type", .member = &config::log_message_timestamp_type,
+    {.name = "log.message.timestamp.type", .member = &broker_config::log_message_timestamp_type,
      .default_value = "CreateTime", .choices = "CreateTime|LogAppendTime",
      .words = "Whether a record keeps its producer's time or gets the broker's"},
-    {.name = "log.message.timestamp.before.max.ms", .member = &config::log_message_timestamp_before_max_ms,
+    {.name = "log.message.timestamp.before.max.ms", .member = &broker_config::log_message_timestamp_before_max_ms,
      .default_value = "9223372036854775807", .unit = "ms", .min = 0, .max = int64_max,
      .words = "How much older than the broker's time a record may be"},
-    {.name = "log.message.timestamp.after.max.ms", .member = &config::log_message_timestamp_after_max_ms,
+    {.name = "log.message.timestamp.after.max.ms", .member = &broker_config::log_message_timestamp_after_max_ms,
      .default_value = "3600000", .unit = "ms", .min = 0, .max = int64_max,
      .words = "How far ahead of the broker's time a record may be"},
-    {.name = "wal.file.bytes", .member = &config::wal_file_bytes, .default_value = "67108864", .unit = "bytes",
+    {.name = "wal.file.bytes", .member = &broker_config::wal_file_bytes, .default_value = "67108864", .unit = "bytes",
      .min = 64 * 1024, .max = 16 * gib, .words = "Size at which the next file of the write-ahead log is begun"},
-    {.name = "braid.linger.ms", .member = &config::linger_ms, .default_value = "0", .unit = "ms", .min = 0, .max = 1000,
+    {.name = "braid.linger.ms", .member = &broker_config::linger_ms, .default_value = "0", .unit = "ms", .min = 0, .max = 1000,
      .words = "Wait for more requests before an entry is made; 0: never while the braid is idle"},
-    {.name = "braid.entry.max.bytes", .member = &config::entry_max_bytes, .default_value = "104857600", .unit = "bytes",
+    {.name = "braid.entry.max.bytes", .member = &broker_config::entry_max_bytes, .default_value = "104857600", .unit = "bytes",
      .min = 1024, .max = gib, .words = "Largest entry of the log, and so the largest atomic write"},
-    {.name = "braid.write.behind.max.bytes", .member = &config::write_behind_max_bytes, .default_value = "134217728",
+    {.name = "braid.write.behind.max.bytes", .member = &broker_config::write_behind_max_bytes, .default_value = "134217728",
      .unit = "bytes", .min = mib, .max = 64 * gib, .words = "Applied bytes that wait for the disk; beyond it apply waits"},
-    {.name = "braid.shards", .member = &config::shards, .default_value = "0", .min = 0, .max = 1024,
+    {.name = "braid.shards", .member = &broker_config::shards, .default_value = "0", .min = 0, .max = 1024,
      .words = "Event loops; 0: as many as the CPU quota has whole CPUs"},
-    {.name = "log.level", .member = &config::log_level, .default_value = "info",
+    {.name = "log.level", .member = &broker_config::log_level, .default_value = "info",
      .choices = "trace|debug|info|warn|error|off", .words = "The least important lines that are logged"},
-    {.name = "log.format", .member = &config::log_format, .default_value = "text", .choices = "text|json",
+    {.name = "log.format", .member = &broker_config::log_format, .default_value = "text", .choices = "text|json",
      .words = "Form of the log lines"},
 }};
 // clang-format on
@@ -112,19 +121,19 @@ bool is_choice(std::string_view choices, std::string_view value) {
   }
 }
 
-std::optional<std::string> set_number(config& target, const key_spec& key, const std::string& value) {
+std::optional<std::string> set_number(broker_config& target, const key_spec& key, const std::string& value) {
   const auto number = parse_number(value);
   if (!number || *number < key.min || *number > key.max) {
     return fmt::format("must be a whole number from {} to {}{}", key.min, key.max,
                        key.unit.empty() ? std::string() : fmt::format(" ({})", key.unit));
   }
-  target.*std::get<std::int64_t config::*>(key.member) = *number;
+  target.*std::get<std::int64_t broker_config::*>(key.member) = *number;
   return std::nullopt;
 }
 
-std::optional<std::string> set_bool(config& target, const key_spec& key, const std::string& value) {
+std::optional<std::string> set_bool(broker_config& target, const key_spec& key, const std::string& value) {
   if (value != "true" && value != "false") return "must be true or false";
-  target.*std::get<bool config::*>(key.member) = value == "true";
+  target.*std::get<bool broker_config::*>(key.member) = value == "true";
   return std::nullopt;
 }
 
@@ -150,12 +159,12 @@ std::optional<std::string_view> nearest_key(std::string_view name) {
   return nearest->name;
 }
 
-std::optional<std::string> set_value(config& target, const key_spec& key, const std::string& value) {
-  if (std::holds_alternative<std::int64_t config::*>(key.member)) return set_number(target, key, value);
-  if (std::holds_alternative<bool config::*>(key.member)) return set_bool(target, key, value);
+std::optional<std::string> set_value(broker_config& target, const key_spec& key, const std::string& value) {
+  if (std::holds_alternative<std::int64_t broker_config::*>(key.member)) return set_number(target, key, value);
+  if (std::holds_alternative<bool broker_config::*>(key.member)) return set_bool(target, key, value);
   if (!key.choices.empty() && !is_choice(key.choices, value)) return fmt::format("must be one of {}", key.choices);
-  target.*std::get<std::string config::*>(key.member) = value;
+  target.*std::get<std::string broker_config::*>(key.member) = value;
   return std::nullopt;
 }
 
-}  // namespace braidmq::app
+}  // namespace braidmq::config

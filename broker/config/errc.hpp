@@ -3,18 +3,18 @@
 
 #include <system_error>
 
-namespace braidmq::app {
+namespace braidmq::config {
 
-enum class config_errc {
+enum class errc {
   not_readable = 1,  // the file is not there, or is not YAML
   unknown_key,
   duplicate_key,
   bad_value,
 };
 
-std::error_code make_error_code(config_errc code);
+std::error_code make_error_code(errc code);
 
-}  // namespace braidmq::app
+}  // namespace braidmq::config
 
 template <>
-struct std::is_error_code_enum<braidmq::app::config_errc> : std::true_type {};
+struct std::is_error_code_enum<braidmq::config::errc> : std::true_type {};

@@ -1,10 +1,10 @@
-#include "app/listeners.hpp"
+#include "config/listeners.hpp"
 
 #include <gtest/gtest.h>
 
-#include "app/config_errc.hpp"
+#include "config/errc.hpp"
 
-namespace braidmq::app {
+namespace braidmq::config {
 namespace {
 
 TEST(listeners, reads_names_and_addresses) {
@@ -40,21 +40,39 @@ TEST(listeners, two_may_ask_for_any_free_port) {
 
 TEST(advertise, takes_what_is_given_and_else_where_we_listen) {
   const auto listen = parse_listeners("A://10.0.0.1:1,B://0.0.0.0:2").value();
-  const auto shown = advertise(listen, parse_listeners("B://broker-0.svc:2222").value());
+  const auto shown = advertise(listen, parse_listeners("B://broker-0.svc:2222").value(), {});
   ASSERT_TRUE(shown.has_value()) << shown.error().to_string();
   EXPECT_EQ(*shown, (std::vector<listener>{{"A", {"10.0.0.1", 1}}, {"B", {"broker-0.svc", 2222}}}));
 }
 
 TEST(advertise, refuses_addresses_that_nobody_can_reach_and_unknown_names) {
   for (const auto* text : {"A://:1", "A://0.0.0.0:1", "A://[::]:1"}) {
-    const auto shown = advertise(parse_listeners(text).value(), {});
+    const auto shown = advertise(parse_listeners(text).value(), {}, {});
     ASSERT_FALSE(shown.has_value()) << text;
     EXPECT_NE(shown.error().message.find("clients cannot connect"), std::string::npos);
   }
-  const auto unknown = advertise(parse_listeners("A://h:1").value(), parse_listeners("B://h:1").value());
+  const auto unknown = advertise(parse_listeners("A://h:1").value(), parse_listeners("B://h:1").value(), {});
   ASSERT_FALSE(unknown.has_value());
   EXPECT_NE(unknown.error().message.find("B is not in listeners"), std::string::npos);
 }
 
+TEST(advertise, leaves_out_what_is_pushed) {
+  const auto listen = parse_listeners("A://10.0.0.1:1,B://0.0.0.0:2").value();
+  const auto shown = advertise(listen, {}, {"B"});
+  ASSERT_TRUE(shown.has_value()) << shown.error().to_string();
+  EXPECT_EQ(*shown, (std::vector<listener>{{"A", {"10.0.0.1", 1}}}));
+  const auto both = advertise(listen, parse_listeners("B://broker-0.svc:2222").value(), {"B"});
+  ASSERT_FALSE(both.has_value());
+  EXPECT_NE(both.error().message.find("also in braid.advertised.pushed"), std::string::npos);
+}
+
+TEST(names, are_of_listeners_and_occur_once) {
+  const auto listen = parse_listeners("A://h:1,B://h:2").value();
+  EXPECT_EQ(parse_names("B, A", listen).value(), (std::vector<std::string>{"B", "A"}));
+  EXPECT_TRUE(parse_names("", listen)->empty());
+  EXPECT_NE(parse_names("A,C", listen).error().message.find("\"C\" is not in listeners"), std::string::npos);
+  EXPECT_NE(parse_names("A,A", listen).error().message.find("A occurs twice"), std::string::npos);
+}
+
 }  // namespace
-}  // namespace braidmq::app
+}  // namespace braidmq::config

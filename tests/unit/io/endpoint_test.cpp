@@ -1,11 +1,10 @@
-#include "net/endpoint.hpp"
+#include "io/endpoint.hpp"
 
 #include <gtest/gtest.h>
 
-#include "net/connection_limiter.hpp"
-#include "net/errc.hpp"
+#include "io/errc.hpp"
 
-namespace braidmq::net {
+namespace braidmq::io {
 namespace {
 
 TEST(endpoint, reads_and_writes_what_people_write) {
@@ -27,10 +26,5 @@ TEST(endpoint, refuses_with_the_text_and_the_reason) {
   }
 }
 
-TEST(endpoint, ip_of_a_remote) {
-  EXPECT_EQ(ip_of("10.0.0.7:51234"), "10.0.0.7");
-  EXPECT_EQ(ip_of("[::1]:51234"), "[::1]");
-}
-
 }  // namespace
-}  // namespace braidmq::net
+}  // namespace braidmq::io
