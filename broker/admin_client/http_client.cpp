@@ -123,8 +123,9 @@ class http_client final : public client {
     std::string name;
     std::string message;
     if (said.body.is_object()) {
-      name = said.body.value("error", "");
-      message = said.body.value("message", "");
+      object_reader reader(said.body, "");
+      reader.read_if_there("error", name);
+      reader.read_if_there("message", message);
     }
     const errc code = errc_of(name);
     if (code == errc::bad_answer) return {make_error_code(code), fmt::format("HTTP status {}", said.status)};
