@@ -38,7 +38,9 @@ bytes to_bytes(const found_cluster& command) {
 bytes to_bytes(const register_broker& command) {
   protocol::metadata_register_broker record;
   record.broker_id = command.broker;
-  record.incarnation = command.incarnation;
+  record.incarnation = command.registration.incarnation;
+  record.draining = command.registration.draining;
+  for (const auto& [name, host, port] : command.registration.listeners) record.listeners.push_back({name, host, port});
   return framed(kind::register_broker, record);
 }
 
@@ -90,7 +92,9 @@ result<command> decode(const bytes& payload) {
     }
     case kind::register_broker: {
       BRAID_TRY(record, protocol::metadata_register_broker::decode(body, version));
-      return command(register_broker{record.broker_id, record.incarnation});
+      register_broker made{record.broker_id, {record.incarnation, record.draining, {}}};
+      for (const auto& one : record.listeners) made.registration.listeners.push_back({one.name, one.host, one.port});
+      return command(std::move(made));
     }
     case kind::create_topic: {
       BRAID_TRY(record, protocol::metadata_create_topic::decode(body, version));

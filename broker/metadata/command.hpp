@@ -9,6 +9,7 @@
 
 #include "base/bytes.hpp"
 #include "base/result.hpp"
+#include "metadata/registration.hpp"
 #include "model/ids.hpp"
 
 namespace braidmq::metadata {
@@ -19,10 +20,11 @@ struct found_cluster {
   friend bool operator==(const found_cluster&, const found_cluster&) = default;
 };
 
-// A broker in one life takes its id. Another incarnation under a claimed id is refused.
+// A broker in one life takes its id. The same life again replaces what it said before; another incarnation under a
+// claimed id is refused.
 struct register_broker {
   model::broker_id broker;
-  uuid incarnation;
+  broker_registration registration;
   friend bool operator==(const register_broker&, const register_broker&) = default;
 };
 

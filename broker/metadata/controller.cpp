@@ -85,7 +85,8 @@ bool controller::is_ready() const {
   if (!is_current()) return false;
   const image_ptr now = current();
   const auto claimed = now->brokers().find(options_.broker);
-  return !now->cluster_id().is_zero() && claimed != now->brokers().end() && claimed->second == options_.incarnation;
+  return !now->cluster_id().is_zero() && claimed != now->brokers().end() &&
+         claimed->second.incarnation == options_.incarnation;
 }
 
 status controller::check_topic(const new_topic& topic, const image& against) const {
@@ -197,10 +198,17 @@ void controller::allocate_producer_ids(io::duration timeout, unique_function<voi
   });
 }
 
-void controller::propose(command what, io::duration timeout, unique_function<void(result<outcome>)> done) {
-  if (stopped_) return done(fail(errc::stopped));
+std::optional<raft::index> controller::propose(command what, io::duration timeout,
+                                               unique_function<void(result<outcome>)> done) {
+  if (stopped_) {
+    done(fail(errc::stopped));
+    return std::nullopt;
+  }
   const auto index = group_->propose(encode(what));
-  if (!index) return done(fail(errc::not_controller, index.error().to_string()));
+  if (!index) {
+    done(fail(errc::not_controller, index.error().to_string()));
+    return std::nullopt;
+  }
   const std::uint64_t id = ++last_change_;
   const io::timer_id timer = timers_.schedule(timeout, [this, id] {
     const auto found = std::ranges::find(changes_, id, &change::id);
@@ -208,10 +216,12 @@ void controller::propose(command what, io::duration timeout, unique_function<voi
     std::exchange(found->done, nullptr)(fail(errc::timed_out));
   });
   changes_.push_back({*index, group_->node().current_term(), timer, id, std::move(done)});
+  return *index;
 }
 
 void controller::apply(const raft::entry& entry) {
   outcome done = machine_.apply(entry);
+  if (proposed_registration_ && proposed_registration_->first <= entry.index) proposed_registration_.reset();
   publish();
   while (!changes_.empty() && changes_.front().index <= entry.index) {
     change ours = std::move(changes_.front());
@@ -234,17 +244,65 @@ void controller::applied(raft::index) {
   settle_identity();
 }
 
-// The first leader founds the cluster and claims its own id, once.
+void controller::set_listeners(std::vector<advertised_listener> fixed, std::vector<std::string> pushed) {
+  fixed_listeners_ = std::move(fixed);
+  pushed_listeners_ = std::move(pushed);
+}
+
+void controller::change_registration(unique_function<void(broker_registration&)> change, io::duration timeout,
+                                     unique_function<void(status)> done) {
+  owner_.post(
+      [this, alive = std::weak_ptr(alive_), change = std::move(change), timeout, done = std::move(done)]() mutable {
+        if (alive.expired()) return;
+        std::optional<broker_registration> next = latest_registration();
+        if (!next)
+          return done(fail(errc::not_controller, fmt::format("broker {} is not registered yet", options_.broker)));
+        const broker_registration before = *next;
+        change(*next);
+        if (*next == before && !proposed_registration_) return done({});
+        const auto index = propose(register_broker{options_.broker, *next}, timeout,
+                                   [done = std::move(done)](result<outcome> applied) mutable {
+                                     if (!applied) return done(tl::unexpected(applied.error()));
+                                     if (applied->error) return done(fail(applied->error));
+                                     done({});
+                                   });
+        if (index) proposed_registration_.emplace(*index, std::move(*next));
+      });
+}
+
+std::optional<broker_registration> controller::latest_registration() const {
+  const image& now = *machine_.current();
+  const auto claimed = now.brokers().find(options_.broker);
+  if (claimed == now.brokers().end() || claimed->second.incarnation != options_.incarnation) return std::nullopt;
+  return proposed_registration_ ? proposed_registration_->second : claimed->second;
+}
+
+// The first leader founds the cluster and claims its own id, once. What a broker says of itself is said anew when it
+// starts: it is not draining any more, and its addresses may have changed.
 void controller::settle_identity() {
   if (identity_proposed_ || stopped_ || !group_->node().serves()) return;
   identity_proposed_ = true;
   const auto report = [](result<outcome>) {};
   const image& now = *machine_.current();
   constexpr io::duration patience = std::chrono::seconds(30);
-  if (now.cluster_id().is_zero()) propose(found_cluster{options_.cluster_id}, patience, report);
-  if (!now.brokers().contains(options_.broker)) {
-    propose(register_broker{options_.broker, options_.incarnation}, patience, report);
+  if (now.cluster_id().is_zero()) {
+    if (!options_.may_found) {
+      return on_fatal_({make_error_code(errc::not_founded),
+                        "braid.bootstrap is existing, and the metadata log of this broker names no cluster: it has "
+                        "never belonged to one; start it with braid.bootstrap=initial if it is to found one"});
+    }
+    propose(found_cluster{options_.cluster_id}, patience, report);
   }
+  broker_registration wanted{options_.incarnation, false, fixed_listeners_};
+  const auto claimed = now.brokers().find(options_.broker);
+  if (claimed != now.brokers().end()) {
+    if (claimed->second.incarnation != options_.incarnation) return;  // whoever reads the image refuses to serve
+    for (const std::string& name : pushed_listeners_) {
+      if (const advertised_listener* known = claimed->second.find(name)) wanted.listeners.push_back(*known);
+    }
+    if (claimed->second == wanted) return;
+  }
+  propose(register_broker{options_.broker, std::move(wanted)}, patience, report);
 }
 
 void controller::publish() {

@@ -29,6 +29,7 @@ struct controller_options {
   model::broker_id broker;
   uuid incarnation;
   uuid cluster_id;                      // what a first start founds
+  bool may_found = true;                // no: this broker belongs to a cluster that exists
   std::int32_t replication_factor = 1;  // of the braid: CreateTopics takes -1 or 1..this
   std::int32_t default_partitions = 1;
   std::int32_t max_partitions_per_topic = 10'000;
@@ -58,6 +59,9 @@ class controller final : private multiraft::state_machine {
   // On the metadata executor.
   void start();
   void stop();
+  // Before start(): how clients reach this broker. `fixed` replaces what the log says; of the listeners in `pushed` the
+  // log's addresses stay, for they are told at run time.
+  void set_listeners(std::vector<advertised_listener> fixed, std::vector<std::string> pushed);
   // `on_image` runs on the metadata executor with the current image and after each change, in order.
   void subscribe(unique_function<void(image_ptr)> on_image);
 
@@ -89,6 +93,10 @@ class controller final : private multiraft::state_machine {
   bool is_current() const { return is_current_.load(std::memory_order_acquire); }
   // `done` runs on the metadata executor once that is so; timed_out or stopped when it is not to be.
   void when_current(io::duration timeout, unique_function<void(status)> done);
+  // Changes this broker's registration; changes asked for meanwhile build on each other. `change` runs on the metadata
+  // executor. not_controller as long as the id is not claimed by this incarnation.
+  void change_registration(unique_function<void(broker_registration&)> change, io::duration timeout,
+                           unique_function<void(status)> done);
   // Current, the cluster is founded, and this broker's id is claimed by this incarnation.
   bool is_ready() const;
 
@@ -107,9 +115,12 @@ class controller final : private multiraft::state_machine {
   void apply(const raft::entry& entry) override;
   void applied(raft::index index) override;
 
-  void propose(command what, io::duration timeout, unique_function<void(result<outcome>)> done);
+  // The index of the entry; none when it was refused, which `done` has been told then.
+  std::optional<raft::index> propose(command what, io::duration timeout, unique_function<void(result<outcome>)> done);
   void settle_identity();
   void tell_waiters(const status& outcome);
+  // What this broker says of itself once everything proposed has been applied; none before its id is claimed.
+  std::optional<broker_registration> latest_registration() const;
   void publish();
 
   controller_options options_;
@@ -129,6 +140,9 @@ class controller final : private multiraft::state_machine {
   };
   std::vector<waiter> waiters_;  // for is_current()
   std::atomic<bool> is_current_{false};
+  std::vector<advertised_listener> fixed_listeners_;
+  std::vector<std::string> pushed_listeners_;
+  std::optional<std::pair<raft::index, broker_registration>> proposed_registration_;  // the last one
   bool identity_proposed_ = false;
   bool stopped_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for tasks that outlive this object

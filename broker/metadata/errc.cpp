@@ -34,6 +34,10 @@ class metadata_category final : public std::error_category {
         return "timed out, outcome unknown";
       case errc::stopped:
         return "broker is stopping";
+      case errc::broker_id_claimed:
+        return "broker id is claimed by another life";
+      case errc::not_founded:
+        return "no cluster";
     }
     return "unknown metadata error";
   }

@@ -18,6 +18,8 @@ enum class errc {
   not_controller,              // no leader of the metadata quorum here, now
   timed_out,
   stopped,
+  broker_id_claimed,  // by another life of that broker
+  not_founded,        // a broker that may not found a cluster has never heard of one
 };
 
 std::error_code make_error_code(errc code);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "metadata/registration.hpp"
 #include "model/ids.hpp"
 
 namespace braidmq::metadata {
@@ -26,7 +27,7 @@ class image {
   std::uint64_t index() const { return index_; }
   std::uint64_t topics_index() const { return topics_index_; }  // of the last entry that changed any topic
   const uuid& cluster_id() const { return cluster_id_; }        // zero: not founded yet
-  const std::map<model::broker_id, uuid>& brokers() const { return brokers_; }
+  const std::map<model::broker_id, broker_registration>& brokers() const { return brokers_; }
   std::int64_t next_producer_id() const { return next_producer_id_; }
 
   const std::map<std::string, std::shared_ptr<const topic_image>, std::less<>>& topics() const { return by_name_; }
@@ -41,7 +42,7 @@ class image {
   std::uint64_t index_ = 0;
   std::uint64_t topics_index_ = 0;
   uuid cluster_id_;
-  std::map<model::broker_id, uuid> brokers_;
+  std::map<model::broker_id, broker_registration> brokers_;
   std::int64_t next_producer_id_ = 0;
   std::map<std::string, std::shared_ptr<const topic_image>, std::less<>> by_name_;
   std::unordered_map<model::topic_id, std::shared_ptr<const topic_image>> by_id_;

@@ -53,7 +53,11 @@ outcome machine::apply_to(image& next, const found_cluster& command) {
 
 outcome machine::apply_to(image& next, const register_broker& command) {
   // A claimed id stays with its first incarnation until an entry of its own releases it.
-  next.brokers_.try_emplace(command.broker, command.incarnation);
+  const auto [claim, first] = next.brokers_.try_emplace(command.broker, command.registration);
+  if (!first && claim->second.incarnation != command.registration.incarnation) {
+    return {.error = errc::broker_id_claimed, .producer_ids = {}, .topic = {}};
+  }
+  claim->second = command.registration;
   return {};
 }
 

@@ -64,6 +64,10 @@ error_code of(metadata::errc code) {
       return error_code::request_timed_out;
     case metadata::errc::stopped:
       return error_code::not_controller;
+    case metadata::errc::broker_id_claimed:
+      return error_code::duplicate_broker_registration;
+    case metadata::errc::not_founded:
+      return error_code::not_controller;
   }
   return error_code::unknown_server_error;
 }

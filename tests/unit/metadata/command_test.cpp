@@ -14,7 +14,8 @@ uuid id_of(std::uint8_t first) {
 TEST(Command, EveryKindComesBack) {
   const std::vector<command> all{
       found_cluster{id_of(1)},
-      register_broker{model::broker_id(3), id_of(2)},
+      register_broker{model::broker_id(3),
+                      {id_of(2), true, {{"PLAINTEXT", "broker.example", 9092}, {"OUT", "::1", 65535}}}},
       create_topic{"orders", id_of(4), 12, {{"max.message.bytes", "1000"}, {"min.insync.replicas", "2"}}},
       allocate_producer_ids{model::broker_id(3)},
       alter_topic{id_of(4), 24, {{"max.message.bytes", "2000"}, {"min.insync.replicas", std::nullopt}}},
@@ -43,6 +44,17 @@ TEST(Command, OldBytesStillDecode) {
   const auto ids = decode(of({0, 4, 0, 0, 0, 0, 0, 5, 0}));
   ASSERT_TRUE(ids) << ids.error().to_string();
   EXPECT_EQ(*ids, command(allocate_producer_ids{model::broker_id(5)}));
+}
+
+TEST(Command, ARegistrationOfVersion0HasNoListeners) {
+  byte_buffer old;
+  old.append_be<std::int16_t>(2);
+  old.append_be<std::int16_t>(0);
+  old.append_be<std::int32_t>(3);
+  old.append(as_byte_view(std::string_view("\x02\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 17)));  // no tagged fields
+  const auto back = decode(old.freeze());
+  ASSERT_TRUE(back) << back.error().to_string();
+  EXPECT_EQ(*back, command(register_broker{model::broker_id(3), {id_of(2), false, {}}}));
 }
 
 TEST(Command, RefusesUnknownKindsVersionsAndCutOnes) {

@@ -30,9 +30,19 @@ TEST_F(MetadataMachineTest, AClusterIsFoundedOnce) {
 }
 
 TEST_F(MetadataMachineTest, AClaimedBrokerIdStaysWithItsIncarnation) {
-  apply(register_broker{model::broker_id(0), id_of(1)});
-  apply(register_broker{model::broker_id(0), id_of(2)});
-  EXPECT_EQ(machine_.current()->brokers().at(model::broker_id(0)), id_of(1));
+  EXPECT_FALSE(apply(register_broker{model::broker_id(0), {id_of(1), false, {}}}).error);
+  EXPECT_EQ(apply(register_broker{model::broker_id(0), {id_of(2), true, {}}}).error, errc::broker_id_claimed);
+  EXPECT_EQ(machine_.current()->brokers().at(model::broker_id(0)), (broker_registration{id_of(1), false, {}}));
+}
+
+TEST_F(MetadataMachineTest, TheSameLifeReplacesWhatItSaid) {
+  const model::broker_id id(0);
+  apply(register_broker{id, {id_of(1), true, {{"A", "a.example", 1}, {"B", "b.example", 2}}}});
+  EXPECT_TRUE(machine_.current()->brokers().at(id).draining);
+  EXPECT_EQ(machine_.current()->brokers().at(id).find("B")->port, 2);
+  EXPECT_EQ(machine_.current()->brokers().at(id).find("C"), nullptr);
+  apply(register_broker{id, {id_of(1), false, {{"A", "other.example", 3}}}});
+  EXPECT_EQ(machine_.current()->brokers().at(id), (broker_registration{id_of(1), false, {{"A", "other.example", 3}}}));
 }
 
 TEST_F(MetadataMachineTest, TopicsAreFoundByNameAndIdAndNamesAreUnique) {
