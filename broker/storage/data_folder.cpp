@@ -31,6 +31,8 @@ class folder_category final : public std::error_category {
         return "a volume has lost its content";
       case folder_errc::mixed:
         return "folders do not belong together";
+      case folder_errc::not_formed:
+        return "a broker that has run before has no data";
     }
     return "unknown data folder error";
   }
@@ -132,6 +134,14 @@ status check_pair(const std::optional<identity>& data, const std::optional<ident
                             "is gone for good, empty the other one too, and this broker begins a new life",
                             lost, other));
   };
+  // Before `complete` in both, a broker has never run: an interrupted formatting holds nothing either.
+  if (!options.may_form && !wal && (!data || data->state == folder_state::forming)) {
+    return fail(folder_errc::not_formed,
+                fmt::format("{} and {} are empty, but braid.bootstrap is existing: attach the volumes with which this "
+                            "broker has run; if they are gone for good and no other broker has its data, restore a "
+                            "backup, or set braid.bootstrap=initial to found a new, empty cluster",
+                            options.data_dir, options.wal_dir));
+  }
   if (wal && !data) return lost(options.data_dir, options.wal_dir);
   if (data && !wal && data->state == folder_state::complete) return lost(options.wal_dir, options.data_dir);
   for (const auto* one : {&data, &wal}) {

@@ -22,7 +22,8 @@ enum class folder_errc {
   damaged,       // our identity file cannot be read
   newer_format,  // written by a later version
   volume_lost,   // one of the two folders has lost its content
-  mixed,         // the two folders belong to two lives, or the folder to another broker
+  mixed,         // the two folders belong to two lives, or the folder to another broker or cluster
+  not_formed,    // nothing is there, and nothing may be made
 };
 std::error_code make_error_code(folder_errc code);
 
@@ -30,6 +31,7 @@ struct data_folders_options {
   std::string data_dir;
   std::string wal_dir;  // may lie directly in data_dir
   model::broker_id broker;
+  bool may_form = true;  // no: this broker has run before, so empty folders are lost ones
 };
 
 class data_folders {

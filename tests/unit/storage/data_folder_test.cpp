@@ -20,7 +20,7 @@ class counting_random final : public io::random_source {
 class DataFolderTest : public ::testing::Test {
  protected:
   result<data_folders> open(sim::sim_file_system& fs, int broker = 0) {
-    return data_folders::open(fs, random_, {"/data", wal_dir_, model::broker_id(broker)});
+    return data_folders::open(fs, random_, {"/data", wal_dir_, model::broker_id(broker), may_form_});
   }
   // The whole content, to see that a refusal changed nothing.
   std::uint64_t operations() const { return fs_.operations().total(); }
@@ -37,6 +37,7 @@ class DataFolderTest : public ::testing::Test {
   sim::sim_file_system fs_;
   counting_random random_;
   std::string wal_dir_ = "/data/wal";
+  bool may_form_ = true;
 };
 
 TEST_F(DataFolderTest, FormatsEmptyFoldersAndFindsItsLifeAgain) {
@@ -95,6 +96,32 @@ TEST_F(DataFolderTest, ALostVolumeIsNamed) {
   ASSERT_FALSE(without_data);
   EXPECT_EQ(without_data.error().code, folder_errc::volume_lost);
   EXPECT_EQ(without_data.error().message.rfind("/data is empty", 0), 0U) << without_data.error().message;
+}
+
+TEST_F(DataFolderTest, EmptyFoldersOfABrokerThatHasRunAreRefusedAndNothingChanges) {
+  may_form_ = false;
+  const std::uint64_t before = operations();
+  const auto opened = open(fs_);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, folder_errc::not_formed);
+  EXPECT_EQ(opened.error().message.rfind("/data and /data/wal are empty, but braid.bootstrap is existing", 0), 0U)
+      << opened.error().message;
+  EXPECT_EQ(operations(), before);
+  may_form_ = true;
+  ASSERT_TRUE(open(fs_));
+  fs_.kill_process();
+  may_form_ = false;
+  EXPECT_TRUE(open(fs_)) << "what is there may be opened";
+}
+
+TEST_F(DataFolderTest, ALostVolumeIsNamedAlsoWhenNothingMayBeFormed) {
+  wal_dir_ = "/wal";
+  ASSERT_TRUE(open(fs_));
+  fs_.kill_process();
+  may_form_ = false;
+  const auto lost = fs_.copy(2);
+  empty(*lost, "/wal");
+  EXPECT_EQ(open(*lost).error().code, folder_errc::volume_lost);
 }
 
 TEST_F(DataFolderTest, FoldersOfTwoLivesOrOfAnotherBrokerAreRefused) {
