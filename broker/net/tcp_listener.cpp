@@ -28,8 +28,12 @@ constexpr auto accept_pause = std::chrono::milliseconds(100);
 
 // The acceptor runs on the first shard. Callbacks there hold the state, so the listener may go at any time.
 struct tcp_listener::state : std::enable_shared_from_this<tcp_listener::state> {
-  state(runtime::shard_set& all, connected_callback callback)
-      : shards(all), home(all.at(0)), acceptor(home.context()), on_connected(std::move(callback)) {}
+  state(io::endpoint at, runtime::shard_set& all, connected_callback callback)
+      : wanted(std::move(at)),
+        shards(all),
+        home(all.at(0)),
+        acceptor(home.context()),
+        on_connected(std::move(callback)) {}
 
   std::error_code bind(const tcp::endpoint& at) {
     std::error_code code;
@@ -39,8 +43,23 @@ struct tcp_listener::state : std::enable_shared_from_this<tcp_listener::state> {
       acceptor.set_option(asio::ip::v6_only(false), code);
     }
     if (!code) acceptor.bind(at, code);
-    if (!code) acceptor.listen(asio::socket_base::max_listen_connections, code);
     return code;
+  }
+
+  // On the home shard, or before the shards run.
+  status listen() {
+    if (listening || stopped) return {};
+    std::error_code code;
+    acceptor.listen(asio::socket_base::max_listen_connections, code);
+    if (code) return tl::unexpected(refusal(code));
+    listening = true;
+    return {};
+  }
+
+  error refusal(const std::error_code& code) const {
+    if (code == asio::error::address_in_use) return address_in_use(wanted);
+    return {make_error_code(errc::not_reachable),
+            fmt::format("cannot listen on {}: {}", wanted.to_string(), code.message())};
   }
 
   void accept() {
@@ -67,28 +86,41 @@ struct tcp_listener::state : std::enable_shared_from_this<tcp_listener::state> {
     home.schedule(accept_pause, [self = shared_from_this()] { self->accept(); });
   }
 
+  const io::endpoint wanted;
   runtime::shard_set& shards;
   runtime::shard& home;
   tcp::acceptor acceptor;
   connected_callback on_connected;
   std::size_t next = 0;
+  bool listening = false;
   std::atomic<bool> stopped{false};
   std::atomic<std::uint64_t> accepted{0};
   std::atomic<std::uint64_t> accept_errors{0};
 };
 
-result<std::unique_ptr<tcp_listener>> tcp_listener::open(const io::endpoint& at, runtime::shard_set& shards,
+result<std::unique_ptr<tcp_listener>> tcp_listener::bind(const io::endpoint& at, runtime::shard_set& shards,
                                                          connected_callback on_connected) {
   BRAID_TRY(address, resolve_to_listen(at));
-  auto made = std::make_shared<state>(shards, std::move(on_connected));
-  const auto code = made->bind(address);
-  if (code == asio::error::address_in_use) return tl::unexpected(address_in_use(at));
-  if (code) {
-    return fail(errc::not_reachable, fmt::format("cannot listen on {}: {}", at.to_string(), code.message()));
-  }
-  std::unique_ptr<tcp_listener> listener(new tcp_listener(made));
-  made->home.post([made] { made->accept(); });
-  return listener;
+  auto made = std::make_shared<state>(at, shards, std::move(on_connected));
+  if (const auto code = made->bind(address)) return tl::unexpected(made->refusal(code));
+  return std::unique_ptr<tcp_listener>(new tcp_listener(made));
+}
+
+result<std::unique_ptr<tcp_listener>> tcp_listener::open(const io::endpoint& at, runtime::shard_set& shards,
+                                                         connected_callback on_connected) {
+  BRAID_TRY(listener, bind(at, shards, std::move(on_connected)));
+  BRAID_TRY_VOID(listener->state_->listen());
+  listener->state_->home.post([made = listener->state_] { made->accept(); });
+  return std::move(listener);
+}
+
+void tcp_listener::listen(unique_function<void(status)> done) {
+  state_->home.post([state = state_, done = std::move(done)]() mutable {
+    const bool first = !state->listening;
+    status listens = state->listen();
+    if (listens && first) state->accept();
+    done(std::move(listens));
+  });
 }
 
 tcp_listener::tcp_listener(std::shared_ptr<state> of)

@@ -139,6 +139,27 @@ TEST(tcp, a_port_is_free_again_after_the_listener_stopped) {
   EXPECT_TRUE(again.has_value()) << again.error().to_string();
 }
 
+TEST(tcp, a_bound_port_refuses_until_it_listens) {
+  runtime::shard_set shards(1);
+  std::promise<void> connected;
+  auto bound =
+      tcp_listener::bind({"127.0.0.1", 0}, shards, [&](runtime::shard&, auto) { connected.set_value(); }).value();
+  shards.start();
+  runtime::shard client(9);
+  client.start();
+  EXPECT_EQ(connect(client, {"127.0.0.1", bound->port()}).error().code, errc::not_reachable);
+  for (int twice = 0; twice < 2; ++twice) {
+    std::promise<bool> listens;
+    bound->listen([&](const status& said) { listens.set_value(said.has_value()); });
+    EXPECT_TRUE(listens.get_future().get());
+  }
+  EXPECT_TRUE(connect(client, {"127.0.0.1", bound->port()}).has_value());
+  EXPECT_EQ(connected.get_future().wait_for(5s), std::future_status::ready);
+  client.stop();
+  bound.reset();
+  shards.stop();
+}
+
 TEST(tcp, a_bad_address_is_an_error_with_words) {
   runtime::shard_set shards(1);
   const auto opened = tcp_listener::open({"203.0.113.77", 0}, shards, [](auto&, auto) {});
