@@ -1,6 +1,9 @@
 #include "server/broker.hpp"
 
+#include <algorithm>
 #include <utility>
+
+#include "metadata/errc.hpp"
 
 namespace braidmq::server {
 namespace {
@@ -21,7 +24,7 @@ raft::config single_voter(model::broker_id broker, const uuid& incarnation, std:
 result<std::unique_ptr<broker>> broker::open(broker_options options, broker_environment environment,
                                              unique_function<void(error)> on_fatal) {
   BRAID_TRY(folders, storage::data_folders::open(environment.fs, environment.random,
-                                                 {options.data_dir, options.wal_dir, options.id}));
+                                                 {options.data_dir, options.wal_dir, options.id, options.may_found}));
   std::unique_ptr<broker> made(new broker(std::move(options), environment, std::move(on_fatal), std::move(folders)));
   BRAID_TRY_VOID(made->open_planes());
   return made;
@@ -59,12 +62,14 @@ status broker::open_planes() {
   control.broker = options_.id;
   control.incarnation = incarnation();
   control.cluster_id = options_.cluster_id ? *options_.cluster_id : environment_.random.next_uuid();
+  control.may_found = options_.may_found;
   control.default_partitions = options_.default_partitions;
   BRAID_TRY(controller, metadata::controller::create(std::move(control), *metadata_wal_, environment_.metadata,
                                                      environment_.metadata_timers, environment_.random,
                                                      [this](error why) { fatal(std::move(why)); }));
   controller_ = std::move(controller);
   producer_ids_ = std::make_unique<producer_ids>(*controller_, environment_.metadata);
+  drain_ = std::make_unique<server::drain>(options_.id, *controller_);
 
   braid::replica_options data;
   data.group.id = braid_group;
@@ -91,6 +96,9 @@ void broker::start() {
   });
   environment_.metadata.post([this] {
     controller_->subscribe([this](const metadata::image_ptr& image) { on_image(image); });
+    std::vector<metadata::advertised_listener> fixed;
+    for (const endpoint& one : options_.advertised) fixed.push_back({one.listener, one.host, one.port});
+    controller_->set_listeners(std::move(fixed), options_.pushed);
     controller_->start();
   });
 }
@@ -105,14 +113,29 @@ void broker::stop(unique_function<void()> stopped) {
   });
 }
 
+// Whether the folders, the configuration and the cluster speak of the same broker.
+status broker::check_identity(const metadata::image& image) const {
+  if (options_.cluster_id && !image.cluster_id().is_zero() && image.cluster_id() != *options_.cluster_id) {
+    return fail(storage::folder_errc::mixed,
+                fmt::format("{} belongs to cluster {}, but cluster.id is {}: attach the volumes of this cluster, or "
+                            "correct cluster.id",
+                            options_.data_dir, image.cluster_id(), *options_.cluster_id));
+  }
+  const auto claimed = image.brokers().find(options_.id);
+  if (claimed != image.brokers().end() && claimed->second.incarnation != incarnation()) {
+    return fail(
+        metadata::errc::broker_id_claimed,
+        fmt::format("broker id {} belongs to life {}, and {} was formatted anew for life {}: attach the volumes "
+                    "of the first life, or start this broker under another broker.id",
+                    options_.id, claimed->second.incarnation, options_.data_dir, incarnation()));
+  }
+  return {};
+}
+
 // The braid hears of each change of a topic; what it lacks, its leader proposes. Images come one for each entry, the
 // first of them empty, so that a topic which vanishes between two has been deleted by the entry of the later one.
 void broker::on_image(const metadata::image_ptr& image) {
-  if (options_.cluster_id && !image->cluster_id().is_zero() && image->cluster_id() != *options_.cluster_id) {
-    return fatal({make_error_code(storage::folder_errc::mixed),
-                  fmt::format("{} belongs to cluster {}, the configuration says {}", options_.data_dir,
-                              image->cluster_id(), *options_.cluster_id)});
-  }
+  if (status same = check_identity(*image); !same) return fatal(std::move(same).error());
   const metadata::image_ptr before = std::exchange(followed_image_, image);
   if (before && before->topics_index() == image->topics_index()) return;
   const std::uint64_t before_index = before ? before->index() : 0;
@@ -140,12 +163,21 @@ std::vector<std::string> broker::readiness() const {
     missing.emplace_back("the metadata quorum has not founded the cluster yet");
   } else if (!image->brokers().contains(options_.id)) {
     missing.push_back(fmt::format("broker id {} is not registered yet", options_.id));
-  } else if (!controller_->is_ready()) {
-    missing.push_back(
-        fmt::format("broker id {} is claimed by another life: this folder was formatted anew", options_.id));
   }
+  if (drain_->state().draining) missing.emplace_back("the broker drains");
   if (!braid_serves_) missing.emplace_back("the braid is still applying its log");
   return missing;
+}
+
+std::optional<endpoint> broker::advertised(const std::string& listener) const {
+  const auto fixed = std::ranges::find(options_.advertised, listener, &endpoint::listener);
+  if (fixed != options_.advertised.end()) return *fixed;
+  const metadata::image_ptr now = image();
+  const auto self = now->brokers().find(options_.id);
+  if (self == now->brokers().end()) return std::nullopt;
+  const metadata::advertised_listener* told = self->second.find(listener);
+  if (told == nullptr) return std::nullopt;
+  return endpoint{told->name, told->host, told->port};
 }
 
 void broker::fatal(error why) {

@@ -18,6 +18,7 @@
 #include "io/random.hpp"
 #include "io/timers.hpp"
 #include "metadata/controller.hpp"
+#include "server/drain.hpp"
 #include "server/producer_ids.hpp"
 #include "server/topic_admin.hpp"
 #include "storage/data_folder.hpp"
@@ -36,8 +37,10 @@ struct broker_options {
   model::broker_id id{0};
   std::string data_dir;
   std::string wal_dir;
-  std::optional<uuid> cluster_id;  // none: a new cluster draws its own
-  std::vector<endpoint> advertised;
+  std::optional<uuid> cluster_id;    // none: a new cluster draws its own
+  bool may_found = true;             // no: this broker belongs to a cluster that exists (braid.bootstrap)
+  std::vector<endpoint> advertised;  // of listeners whose address is fixed
+  std::vector<std::string> pushed;   // listeners whose address is told at run time and kept in the metadata log
 
   std::uint64_t wal_file_bytes = 64ULL << 20U;
   storage::log_options log;
@@ -100,6 +103,12 @@ class broker {
   const wal::log& wal() const { return *wal_; }                    // on environment().braid only
   const wal::log& metadata_wal() const { return *metadata_wal_; }  // on environment().metadata only
 
+  // How clients reach this broker by one of its listeners; none when that is not known. Any thread.
+  std::optional<endpoint> advertised(const std::string& listener) const;
+  // Begins and reports draining (server/drain.hpp).
+  server::drain& drain() { return *drain_; }
+  const server::drain& drain() const { return *drain_; }
+
   // Ports are known only when sockets are bound. Before start().
   void set_advertised(std::vector<endpoint> advertised) { options_.advertised = std::move(advertised); }
 
@@ -108,6 +117,7 @@ class broker {
          storage::data_folders folders);
 
   status open_planes();
+  status check_identity(const metadata::image& image) const;
   void on_image(const metadata::image_ptr& image);
   void fatal(error why);
 
@@ -123,6 +133,7 @@ class broker {
   std::unique_ptr<metadata::controller> controller_;
   std::unique_ptr<braid::replica> replica_;
   std::unique_ptr<producer_ids> producer_ids_;
+  std::unique_ptr<server::drain> drain_;
   topic_admin topics_{*this};
   metadata::image_ptr followed_image_;  // metadata executor: what the braid has been told of
 };

@@ -14,12 +14,6 @@ using protocol::metadata_response;
 
 constexpr io::duration auto_create_timeout = std::chrono::seconds(30);
 
-const endpoint* endpoint_for(const broker_options& options, const std::string& listener) {
-  const auto found = std::ranges::find(options.advertised, listener, &endpoint::listener);
-  if (found != options.advertised.end()) return &*found;
-  return options.advertised.empty() ? nullptr : &options.advertised.front();
-}
-
 // An image of a topic or its description.
 template <class Topic>
 metadata_response::metadata_response_topic describe(const Topic& topic, model::broker_id self,
@@ -79,7 +73,7 @@ answer_of<protocol::metadata_response> metadata(request_ptr context, protocol::m
   metadata_response response;
   if (!image->cluster_id().is_zero()) response.cluster_id = image->cluster_id().to_string();
   response.controller_id = options.id;
-  if (const endpoint* address = endpoint_for(options, context->connection->listener)) {
+  if (const auto address = context->broker.advertised(context->connection->listener)) {
     response.brokers.push_back({options.id, address->host, address->port, std::nullopt});
   }
   if (asks_for_all(request, context->version)) {

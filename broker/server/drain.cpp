@@ -1,0 +1,26 @@
+#include "server/drain.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace braidmq::server {
+
+void drain::begin(io::duration timeout, unique_function<void(result<drain_state>)> done) {
+  draining_ = true;
+  controller_.change_registration([](metadata::broker_registration& own) { own.draining = true; }, timeout,
+                                  [this, timeout, done = std::move(done)](status written) mutable {
+                                    if (!written) return done(tl::unexpected(std::move(written).error()));
+                                    if (transfer_ == nullptr || state().last_broker) return done(state());
+                                    transfer_->hand_over(timeout,
+                                                         [this, done = std::move(done)]() mutable { done(state()); });
+                                  });
+}
+
+drain_state drain::state() const {
+  const metadata::image_ptr image = controller_.current();
+  const bool others = std::ranges::any_of(
+      image->brokers(), [this](const auto& one) { return one.first != self_ && !one.second.draining; });
+  return {draining_, !others, transfer_ == nullptr || !others ? 0 : transfer_->held()};
+}
+
+}  // namespace braidmq::server
