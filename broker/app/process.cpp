@@ -1,5 +1,6 @@
 #include "app/process.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <future>
 #include <utility>
@@ -7,6 +8,7 @@
 #include <asio/io_context.hpp>
 #include <spdlog/spdlog.h>
 
+#include "app/broker_api.hpp"
 #include "app/broker_metrics.hpp"
 #include "runtime/resources.hpp"
 
@@ -30,6 +32,8 @@ server::broker_options options_of(const config::broker_config& config, std::opti
   options.data_dir = config.data_dir;
   options.wal_dir = config.wal_dir;
   options.cluster_id = cluster_id;
+  options.may_found = config.bootstrap == "initial";
+  options.pushed = config.pushed_listeners;
   options.wal_file_bytes = static_cast<std::uint64_t>(config.wal_file_bytes);
   options.log.segment_bytes = static_cast<std::uint64_t>(config.log_segment_bytes);
   options.log.index_interval_bytes = static_cast<std::uint32_t>(config.log_index_interval_bytes);
@@ -77,11 +81,15 @@ status process::open_listeners() {
     auto connected = [this, i](runtime::shard& on, std::unique_ptr<io::stream> stream) {
       parts_[on.index()].connections[i]->add(std::move(stream));
     };
-    auto opened = net::tcp_listener::open(config_.listeners[i].address, shards_, connected);
-    if (!opened) {
-      return tl::unexpected(with_context(std::move(opened).error(), "listener " + config_.listeners[i].name));
-    }
+    const std::string& name = config_.listeners[i].name;
+    const auto& pushed = config_.pushed_listeners;
+    const bool is_pushed = std::ranges::find(pushed, name) != pushed.end();
+    // Of a pushed one the port is taken, so that an occupied one ends the start; it listens when its address is known.
+    auto opened = is_pushed ? net::tcp_listener::bind(config_.listeners[i].address, shards_, connected)
+                            : net::tcp_listener::open(config_.listeners[i].address, shards_, connected);
+    if (!opened) return tl::unexpected(with_context(std::move(opened).error(), "listener " + name));
     listeners_.push_back(std::move(*opened));
+    if (is_pushed) pushed_.add(name, *listeners_.back());
   }
   return {};
 }
@@ -91,6 +99,8 @@ status process::open_admin() {
   options.listen = config_.admin_listener;
   options.not_ready = [this] { return readiness(); };
   options.metrics.emplace_back([this] { return broker_metrics(*this).collect(); });
+  options.api = std::make_shared<broker_api>(*this);
+  options.secret_file = config_.secret_file;
   auto started = admin::http_server::start(std::move(options));
   if (!started) return tl::unexpected(with_context(std::move(started).error(), "admin.listener"));
   admin_ = std::move(*started);
@@ -107,15 +117,27 @@ status process::open_broker() {
       server::broker::open(options_of(config_, cluster_id), environment, [](const error& why) { end_at_once(why); });
   if (!opened) return tl::unexpected(std::move(opened).error());
   broker_ = std::move(*opened);
-
-  std::vector<server::endpoint> advertised;
-  for (std::size_t i = 0; i < config_.listeners.size(); ++i) {
-    const config::listener& shown = config_.advertised_listeners[i];
-    advertised.push_back({config_.listeners[i].name, shown.address.host,
-                          shown.address.port != 0 ? shown.address.port : listeners_[i]->port()});
-  }
-  broker_->set_advertised(std::move(advertised));
+  broker_->set_advertised(fixed_addresses());
+  // Before the broker's own start, so that no image is missed.
+  metadata_shard_.post([this] {
+    broker_->controller().subscribe([this](const metadata::image_ptr& image) {
+      pushed_.on_image(*image, broker_->options().id, broker_->incarnation());
+    });
+  });
   return {};
+}
+
+// Port 0 becomes the one that the system has picked.
+std::vector<server::endpoint> process::fixed_addresses() const {
+  std::vector<server::endpoint> fixed;
+  for (std::size_t i = 0; i < config_.listeners.size(); ++i) {
+    const auto& all = config_.advertised_listeners;
+    const auto shown = std::ranges::find(all, config_.listeners[i].name, &config::listener::name);
+    if (shown == all.end()) continue;
+    fixed.push_back(
+        {shown->name, shown->address.host, shown->address.port != 0 ? shown->address.port : listeners_[i]->port()});
+  }
+  return fixed;
 }
 
 void process::make_shard_parts() {
@@ -144,7 +166,9 @@ void process::make_shard_parts() {
 
 std::vector<std::string> process::readiness() const {
   if (!serving_) return {"the broker is starting"};
-  return broker_->readiness();
+  std::vector<std::string> missing = broker_->readiness();
+  std::ranges::move(pushed_.missing(), std::back_inserter(missing));
+  return missing;
 }
 
 std::string process::kafka_address() const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "admin/http_server.hpp"
+#include "app/pushed_listeners.hpp"
 #include "base/result.hpp"
 #include "config/config.hpp"
 #include "io/thread_executor.hpp"
@@ -37,6 +38,7 @@ class process {
 
  private:
   friend class broker_metrics;
+  friend class broker_api;
 
   // What lives on one shard.
   struct shard_part {
@@ -48,6 +50,7 @@ class process {
   explicit process(const config::broker_config& config);
 
   status open_listeners();
+  std::vector<server::endpoint> fixed_addresses() const;
   status open_admin();
   status open_broker();
   void make_shard_parts();
@@ -63,6 +66,7 @@ class process {
   std::vector<shard_part> parts_;                                   // by shard
   std::unique_ptr<server::broker> broker_;
   std::vector<std::unique_ptr<net::tcp_listener>> listeners_;
+  pushed_listeners pushed_;
   std::unique_ptr<admin::http_server> admin_;
   std::atomic<bool> serving_{false};  // broker_ is there and shards run: admin threads may look
   bool stopped_ = false;

@@ -5,15 +5,21 @@
 
 namespace braidmq::server {
 
+namespace {
+
+constexpr io::duration registration_patience = std::chrono::seconds(5);
+
+}  // namespace
+
 void drain::begin(io::duration timeout, unique_function<void(result<drain_state>)> done) {
   draining_ = true;
-  controller_.change_registration([](metadata::broker_registration& own) { own.draining = true; }, timeout,
-                                  [this, timeout, done = std::move(done)](status written) mutable {
-                                    if (!written) return done(tl::unexpected(std::move(written).error()));
-                                    if (transfer_ == nullptr || state().last_broker) return done(state());
-                                    transfer_->hand_over(timeout,
-                                                         [this, done = std::move(done)]() mutable { done(state()); });
-                                  });
+  controller_.change_registration(
+      [](metadata::broker_registration& own) { own.draining = true; }, registration_patience,
+      [this, timeout, done = std::move(done)](status written) mutable {
+        if (!written) return done(tl::unexpected(std::move(written).error()));
+        if (transfer_ == nullptr || state().last_broker) return done(state());
+        transfer_->hand_over(timeout, [this, done = std::move(done)]() mutable { done(state()); });
+      });
 }
 
 drain_state drain::state() const {
