@@ -1,0 +1,39 @@
+// Topic (topics.braidmq.io): a topic of a BraidCluster as its owners want it. There may be thousands: the row keeps the
+// typed fields and nothing of the document.
+#pragma once
+
+#include <optional>
+
+#include "api/conditions.hpp"
+#include "api/row.hpp"
+
+namespace braidmq::api {
+
+extern const k8s::resource_type topic_type;
+inline constexpr std::string_view topic_finalizer = "braidmq.io/topic";
+
+enum class management : std::uint8_t { managed, observe, paused };
+enum class deletion_policy : std::uint8_t { retain, remove };
+
+struct topic : row {
+  // spec
+  std::string cluster;     // clusterRef.name, in the same namespace
+  std::string topic_name;  // spec.topicName, else the object's name
+  std::optional<std::int32_t> partitions;
+  std::optional<std::int32_t> replication_factor;
+  text_map configs;  // typed fields (retention, cleanupPolicy, ...) and spec.config, by Kafka's keys
+  api::management management = management::managed;
+  api::deletion_policy deletion_policy = deletion_policy::retain;
+  std::vector<std::string> twice;  // keys that stand in a typed field and in spec.config
+
+  // status as last written
+  std::string topic_id;
+  condition_list conditions;
+  std::uint64_t status_hash = 0;
+
+  k8s::object_key cluster_key() const { return {key.namespace_name, cluster}; }
+};
+
+topic read_topic(const json& object);
+
+}  // namespace braidmq::api

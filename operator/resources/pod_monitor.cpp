@@ -1,0 +1,20 @@
+#include "resources/pod_monitor.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "api/owned.hpp"
+#include "resources/compare.hpp"
+
+namespace braidmq::resources {
+
+json pod_monitor(const api::braid_cluster& cluster) {
+  auto object = object_head(api::pod_monitor_type, cluster.key.namespace_name, cluster.key.name,
+                            cluster_labels(cluster), owner_reference(api::cluster_type, cluster));
+  object["spec"] = {{"selector", {{"matchLabels", cluster_selector(cluster)}}},
+                    {"podTargetLabels", {"braidmq.io/cluster", "braidmq.io/pool"}},
+                    {"podMetricsEndpoints", json::array({{{"port", "admin"}, {"path", "/metrics"}}})}};
+  seal(object);
+  return object;
+}
+
+}  // namespace braidmq::resources

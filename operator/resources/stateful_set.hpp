@@ -1,0 +1,23 @@
+// The StatefulSet of a pool. OnDelete, because the operator alone decides when a broker stops; Parallel, because
+// ordered starts hang on one broken pod. Claims are kept whatever happens to it.
+#pragma once
+
+#include "resources/identity.hpp"
+
+namespace braidmq::resources {
+
+// What the pods of a pool need beside the two CRs.
+struct pod_inputs {
+  std::string image;
+  int pool_index = 0;
+  std::string config_hash;
+  std::string cluster_id;
+  std::string cluster_domain = "cluster.local";
+};
+
+json pod_template(const api::braid_cluster& cluster, const api::braid_pool& pool, const pod_inputs& inputs);
+
+// With the pod template's revision noted in its annotations.
+json stateful_set(const api::braid_cluster& cluster, const api::braid_pool& pool, const pod_inputs& inputs);
+
+}  // namespace braidmq::resources
