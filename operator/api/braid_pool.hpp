@@ -14,30 +14,29 @@ struct volume_claim {
   std::optional<std::string> storage_class;
 };
 
-// How brokers keep apart on nodes: must (a second one on a node stays Pending), should, or need not.
-enum class node_spread : std::uint8_t { required, preferred, none };
+// Brokers of a cluster keep apart on nodes and over zones: must (what finds no place stays Pending), should, or need
+// not.
+enum class spread : std::uint8_t { required, preferred, none };
 
 struct pool_template {
   text_map labels;
   text_map annotations;
   text_map node_selector;
-  json tolerations;  // lists and objects of Kubernetes, passed on unread
-  json affinity;     // beside ours
-  json topology_spread;
-  json env;
+  json tolerations;  // a list of Kubernetes' objects, passed on unread
+  spread nodes = spread::required;
+  spread zones = spread::preferred;
   std::string priority_class;
-  std::string service_account;
 };
 
 struct braid_pool : row {
   // spec
   std::string cluster;
   std::int32_t replicas = 1;
+  std::int32_t index = 0;  // broker ids are index x 1000 + ordinal
   std::string zone;
   volume_claim storage;
   std::optional<volume_claim> wal_storage;
   json resources;
-  node_spread spread = node_spread::required;
   pool_template pod;
   deletion_policy reclaim = deletion_policy::retain;
 

@@ -21,13 +21,14 @@ struct topic : row {
   std::string topic_name;  // spec.topicName, else the object's name
   std::optional<std::int32_t> partitions;
   std::optional<std::int32_t> replication_factor;
-  text_map configs;  // typed fields (retention, cleanupPolicy, ...) and spec.config, by Kafka's keys
+  text_map configs;  // spec.config and the fields that are configs, by Kafka's keys
   api::management management = management::managed;
   api::deletion_policy deletion_policy = deletion_policy::retain;
-  std::vector<std::string> twice;  // keys that stand in a typed field and in spec.config
 
   // status as last written
   std::string topic_id;
+  std::int64_t metadata_index = 0;
+  json figures;  // id, index, partitions, replication factor and config, for when the broker cannot be asked
   condition_list conditions;
   std::uint64_t status_hash = 0;
 

@@ -66,7 +66,7 @@ std::string user_yaml(const api::braid_cluster& cluster) {
     if (std::ranges::find(owned_keys, key) == owned_keys.end())
       text += fmt::format("{}: {}\n", quoted(key), quoted(value));
   }
-  if (find(cluster.config, "log.format") == nullptr) text += "log.format: \"json\"\n";
+  if (api::find(cluster.config, "log.format") == nullptr) text += "log.format: \"json\"\n";
   return text;
 }
 
@@ -88,7 +88,7 @@ std::optional<std::string> config_problem(const api::braid_cluster& cluster) {
     if (std::ranges::find(owned_keys, key) != owned_keys.end())
       return fmt::format("{}: {} is set by the operator: remove it", name, key);
   }
-  const identity any{.cluster_id = "", .existing = false, .pools = {}};
+  const identity any{.cluster_id = "", .existing = false};
   const auto read = config::parse_config(broker_yaml(cluster, any), std::string(name),
                                          {"advertised.listeners=" + example_advertised(cluster)});
   if (read) return std::nullopt;

@@ -98,6 +98,9 @@ bool covers(const json& live, const json& wanted) {
   if (wanted.is_object()) return live.is_object() && covers_object(live, wanted);
   if (wanted.is_array()) return live.is_array() && std::ranges::equal(live, wanted, covers);
   if (wanted == live) return true;
+  // A quantity may be written as a number; the server gives texts.
+  if (wanted.is_number() && live.is_string())
+    return equal_quantities(live.get_ref<const std::string&>(), wanted.dump());
   const auto* a = live.get_ptr<const std::string*>();
   const auto* b = wanted.get_ptr<const std::string*>();
   return a != nullptr && b != nullptr && equal_quantities(*a, *b);

@@ -1,8 +1,7 @@
-// Who a cluster is: its id, whether it has been founded, and the numbers of its pools. It stands in a ConfigMap that
-// has no owner: data outlive a BraidCluster that is deleted (deletionPolicy Retain), and with the data this.
+// Who a cluster is: its id, and whether it has been founded. It stands in a ConfigMap that has no owner: data outlive a
+// BraidCluster that is deleted (deletionPolicy Retain), and with the data this.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 
@@ -12,8 +11,7 @@ namespace braidmq::resources {
 
 struct identity {
   std::string cluster_id;
-  bool existing = false;             // braid.bootstrap: once the broker has told the id, for ever
-  std::map<std::string, int> pools;  // name -> index, never used again for another pool
+  bool existing = false;  // braid.bootstrap: once the broker has told the id, for ever
 
   friend bool operator==(const identity&, const identity&) = default;
 };
@@ -23,8 +21,5 @@ json identity_map(const api::braid_cluster& cluster, const identity& of);
 
 // Nothing when the document holds no id: it was made by someone else, or emptied.
 std::optional<identity> read_identity(const json& config_map);
-
-// Gives the pool the next number unless it has one. True when it was new.
-bool number_pool(identity& of, const std::string& pool);
 
 }  // namespace braidmq::resources

@@ -24,8 +24,14 @@ std::string secret_name(std::string_view cluster) {
 std::string pod_name(const api::braid_pool& pool, int ordinal) {
   return fmt::format("{}-{}", pool.key.name, ordinal);
 }
+std::int32_t broker_id(const api::braid_pool& pool, int ordinal) {
+  return pool.index * 1000 + ordinal;
+}
 std::string claim_name(std::string_view volume, std::string_view pod) {
   return fmt::format("{}-{}", volume, pod);
+}
+std::string node_bootstrap_service_name(std::string_view cluster, std::string_view listener) {
+  return fmt::format("{}-bootstrap-{}", cluster, listener);
 }
 std::string node_port_service_name(std::string_view pod, std::string_view listener) {
   return fmt::format("{}-{}", pod, listener);
@@ -36,12 +42,6 @@ std::string broker_listener_name(std::string_view listener) {
   std::ranges::transform(name, name.begin(),
                          [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
   return name;
-}
-
-std::string port_name(const api::cluster_listener& listener) {
-  constexpr std::size_t max_name = 15;
-  return listener.name.size() > max_name || listener.name == "admin" ? fmt::format("port-{}", listener.port)
-                                                                     : listener.name;
 }
 
 const api::cluster_listener* first_internal(const api::braid_cluster& cluster) {
@@ -86,27 +86,6 @@ json object_head(const k8s::resource_type& type, const std::string& namespace_na
   json metadata = {{"name", name}, {"namespace", namespace_name}, {"labels", std::move(labels)}};
   if (owner) metadata["ownerReferences"] = json::array({std::move(*owner)});
   return {{"apiVersion", type.api_version()}, {"kind", type.kind}, {"metadata", std::move(metadata)}};
-}
-
-std::optional<std::string> too_long(const api::braid_cluster& cluster, const api::braid_pool& pool) {
-  constexpr std::size_t max_label = 63;
-  const auto refuse = [](std::string_view what, const std::string& name, std::size_t max) {
-    return fmt::format(
-        "the name of {} \"{}\" may have at most {} characters, because labels and host names are made of "
-        "it: delete it and apply it under a shorter name",
-        what, name, max);
-  };
-  // "<cluster>-bootstrap" is a host name; "<pool>-<hash of 10>" a label of the StatefulSet's controller.
-  constexpr std::size_t max_cluster = max_label - std::string_view("-bootstrap").size();
-  constexpr std::size_t max_pool = max_label - 11;
-  if (cluster.key.name.size() > max_cluster) return refuse("BraidCluster", cluster.key.name, max_cluster);
-  if (pool.key.name.size() > max_pool) return refuse("BraidPool", pool.key.name, max_pool);
-  for (const auto& one : cluster.listeners) {
-    const auto name = node_port_service_name(pod_name(pool, 0), one.name);
-    if (one.kind == api::listener_kind::node_port && name.size() > max_label)
-      return refuse("BraidPool", pool.key.name, max_label - std::min(max_label, one.name.size() + 4));
-  }
-  return std::nullopt;
 }
 
 }  // namespace braidmq::resources

@@ -33,13 +33,13 @@ std::string config_name(std::string_view cluster);
 std::string identity_name(std::string_view cluster);
 std::string secret_name(std::string_view cluster);
 std::string pod_name(const api::braid_pool& pool, int ordinal);
+std::int32_t broker_id(const api::braid_pool& pool, int ordinal);
 std::string claim_name(std::string_view volume, std::string_view pod);
+std::string node_bootstrap_service_name(std::string_view cluster, std::string_view listener);
 std::string node_port_service_name(std::string_view pod, std::string_view listener);
 
 // "external" -> "EXTERNAL", as the broker wants the names of listeners.
 std::string broker_listener_name(std::string_view listener);
-// Of a port: the listener's name, unless it is too long for one (15 characters) or the admin port's.
-std::string port_name(const api::cluster_listener& listener);
 const api::cluster_listener* first_internal(const api::braid_cluster& cluster);
 
 // Labels of an object of the cluster; with a pool, those of its pods too.
@@ -52,8 +52,5 @@ json owner_reference(const k8s::resource_type& type, const api::row& owner);
 // apiVersion, kind, metadata with name, namespace, labels and, when given, the owner.
 json object_head(const k8s::resource_type& type, const std::string& namespace_name, const std::string& name,
                  json labels, std::optional<json> owner);
-
-// In words, when a name is too long for what is made of it (labels and DNS labels have 63 characters).
-std::optional<std::string> too_long(const api::braid_cluster& cluster, const api::braid_pool& pool);
 
 }  // namespace braidmq::resources

@@ -6,8 +6,7 @@
 namespace braidmq::resources {
 namespace {
 
-constexpr int grace_s = 150;
-constexpr int user_id = 10001;  // of the image
+constexpr int user_id = 65532;  // of the image
 
 json security_context() {
   return {{"runAsNonRoot", true},
@@ -41,20 +40,18 @@ json arguments(const api::braid_cluster& cluster, const api::braid_pool& pool, c
     list.push_back("--set");
     list.push_back(std::move(assignment));
   };
-  set(fmt::format("braid.broker.id.offset={}", inputs.pool_index * 1000));
+  set(fmt::format("braid.broker.id.offset={}", broker_id(pool, 0)));
   if (auto fixed = advertised(cluster, inputs.cluster_domain); !fixed.empty()) set("advertised.listeners=" + fixed);
   if (pool.wal_storage) set(fmt::format("wal.dir={}", wal_path));
   return list;
 }
 
-json environment(const api::braid_pool& pool) {
+json environment() {
   const auto field = [](const char* name, const char* path) -> json {
     return {{"name", name}, {"valueFrom", {{"fieldRef", {{"apiVersion", "v1"}, {"fieldPath", path}}}}}};
   };
-  json list = json::array(
+  return json::array(
       {field("POD_NAME", "metadata.name"), field("POD_INDEX", "metadata.labels['apps.kubernetes.io/pod-index']")});
-  for (const auto& item : pool.pod.env) list.push_back(item);
-  return list;
 }
 
 json mounts(const api::braid_pool& pool) {
@@ -68,7 +65,7 @@ json mounts(const api::braid_pool& pool) {
 json ports(const api::braid_cluster& cluster) {
   json list = json::array();
   for (const auto& one : cluster.listeners)
-    list.push_back({{"name", port_name(one)}, {"containerPort", one.port}, {"protocol", "TCP"}});
+    list.push_back({{"name", one.name}, {"containerPort", one.port}, {"protocol", "TCP"}});
   list.push_back({{"name", "admin"}, {"containerPort", admin_port}, {"protocol", "TCP"}});
   return list;
 }
@@ -79,7 +76,7 @@ json container(const api::braid_cluster& cluster, const api::braid_pool& pool, c
       {"image", inputs.image},
       {"command", {"/usr/bin/braid-broker"}},
       {"args", arguments(cluster, pool, inputs)},
-      {"env", environment(pool)},
+      {"env", environment()},
       {"ports", ports(cluster)},
       {"volumeMounts", mounts(pool)},
       // Alive: its event loop beats. No startup probe: recovery of a large log may take any time.
@@ -89,7 +86,7 @@ json container(const api::braid_cluster& cluster, const api::braid_pool& pool, c
        {{"preStop",
          {{"exec",
            {{"command",
-             {"/usr/bin/braidctl", "drain", "--timeout", "120s", "--secret-file",
+             {"/usr/bin/braidctl", "drain", "--timeout", fmt::format("{}s", cluster.drain_timeout_s), "--secret-file",
               fmt::format("{}/{}", secret_path, secret_key)}}}}}}}},
       // The last lines of the log become the reason that kubectl and our conditions show.
       {"terminationMessagePolicy", "FallbackToLogsOnError"},
@@ -100,31 +97,30 @@ json container(const api::braid_cluster& cluster, const api::braid_pool& pool, c
   return one;
 }
 
-// Our anti-affinity joins the user's: brokers of a cluster on different nodes.
 json affinity(const api::braid_cluster& cluster, const api::braid_pool& pool) {
-  json all = pool.pod.affinity.is_object() ? pool.pod.affinity : json::object();
   const json term = {{"topologyKey", "kubernetes.io/hostname"},
                      {"labelSelector", {{"matchLabels", cluster_selector(cluster)}}}};
-  const auto add = [&all](const char* list, json item) {
-    auto& apart = all["podAntiAffinity"];
-    if (!apart.is_object()) apart = json::object();
-    if (!apart[list].is_array()) apart[list] = json::array();
-    apart[list].push_back(std::move(item));
-  };
-  if (pool.spread == api::node_spread::required) add("requiredDuringSchedulingIgnoredDuringExecution", term);
-  if (pool.spread == api::node_spread::preferred)
-    add("preferredDuringSchedulingIgnoredDuringExecution", {{"weight", 100}, {"podAffinityTerm", term}});
-  return all;
+  switch (pool.pod.nodes) {
+    case api::spread::required:
+      return {{"podAntiAffinity", {{"requiredDuringSchedulingIgnoredDuringExecution", json::array({term})}}}};
+    case api::spread::preferred:
+      return {{"podAntiAffinity",
+               {{"preferredDuringSchedulingIgnoredDuringExecution",
+                 json::array({{{"weight", 100}, {"podAffinityTerm", term}}})}}}};
+    case api::spread::none:
+      break;
+  }
+  return json::object();
 }
 
-// A pool with a zone is pinned to it; one without is spread over zones as well as they allow.
+// A pool with a zone is pinned to it; one without is spread over zones.
 json topology_spread(const api::braid_cluster& cluster, const api::braid_pool& pool) {
-  if (pool.pod.topology_spread.is_array()) return pool.pod.topology_spread;
-  if (!pool.zone.empty() || pool.spread == api::node_spread::none) return json::array();
-  return json::array({{{"maxSkew", 1},
-                       {"topologyKey", "topology.kubernetes.io/zone"},
-                       {"whenUnsatisfiable", "ScheduleAnyway"},
-                       {"labelSelector", {{"matchLabels", cluster_selector(cluster)}}}}});
+  if (!pool.zone.empty() || pool.pod.zones == api::spread::none) return json::array();
+  return json::array(
+      {{{"maxSkew", 1},
+        {"topologyKey", "topology.kubernetes.io/zone"},
+        {"whenUnsatisfiable", pool.pod.zones == api::spread::required ? "DoNotSchedule" : "ScheduleAnyway"},
+        {"labelSelector", {{"matchLabels", cluster_selector(cluster)}}}}});
 }
 
 json volumes(const api::braid_cluster& cluster) {
@@ -164,10 +160,9 @@ json pod_template(const api::braid_cluster& cluster, const api::braid_pool& pool
   spec["containers"] = json::array({container(cluster, pool, inputs)});
   spec["volumes"] = volumes(cluster);
   spec["securityContext"] = security_context();
-  spec["terminationGracePeriodSeconds"] = grace_s;
+  spec["terminationGracePeriodSeconds"] = cluster.grace_s;
   spec["automountServiceAccountToken"] = false;
   spec["enableServiceLinks"] = false;
-  if (!pool.pod.service_account.empty()) spec["serviceAccountName"] = pool.pod.service_account;
   json secrets = json::array();
   for (const auto& name : cluster.image_pull_secrets) secrets.push_back({{"name", name}});
   if (!secrets.empty()) spec["imagePullSecrets"] = std::move(secrets);

@@ -12,7 +12,11 @@ json peer_service(const api::braid_cluster& cluster);
 // Where clients in the cluster begin: any ready broker. Nothing without an internal listener.
 std::optional<json> bootstrap_service(const api::braid_cluster& cluster);
 
-// One broker's listener on a port of its node. Traffic stays on that node: the advertised address is the node's.
+// Where clients outside begin: any ready broker, by any node.
+json node_bootstrap_service(const api::braid_cluster& cluster, const api::cluster_listener& listener);
+
+// One broker's listener on a port of its node. Traffic that comes to that node stays there, because
+// its address is the advertised one; with an advertised host of the user's, nodes forward.
 json node_port_service(const api::braid_cluster& cluster, const api::braid_pool& pool, int ordinal,
                        const api::cluster_listener& listener);
 

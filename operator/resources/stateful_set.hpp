@@ -9,7 +9,6 @@ namespace braidmq::resources {
 // What the pods of a pool need beside the two CRs.
 struct pod_inputs {
   std::string image;
-  int pool_index = 0;
   std::string config_hash;
   std::string cluster_id;
   std::string cluster_domain = "cluster.local";

@@ -1,0 +1,75 @@
+#include "reconcile/claims.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "k8s/list_page.hpp"
+#include "resources/names.hpp"
+
+namespace braidmq::reconcile {
+namespace {
+
+constexpr int max_pages = 100;
+
+result<std::vector<api::claim>> list_claims(environment& env, const std::string& namespace_name,
+                                            const std::string& selector) {
+  std::vector<api::claim> all;
+  k8s::list_options options{.namespace_name = namespace_name, .label_selector = selector, .metadata_only = true};
+  for (int page_number = 0; page_number < max_pages; ++page_number) {
+    BRAID_TRY(page, env.api.list(api::claim_type, options));
+    for (const auto& item : page.items) all.push_back(api::read_claim_metadata(item));
+    if (page.continue_token.empty()) return all;
+    options.continue_token = page.continue_token;
+  }
+  return fail(k8s::errc::bad_response, "a list of PersistentVolumeClaims that does not end");
+}
+
+std::string cluster_id_of(const api::claim& claim) {
+  const auto* id = api::find(claim.annotations, resources::cluster_id_annotation);
+  return id == nullptr ? std::string() : *id;
+}
+
+}  // namespace
+
+result<bool> delete_claims(environment& env, const std::string& namespace_name, const std::string& selector,
+                           const std::string& cluster_id) {
+  BRAID_TRY(claims, list_claims(env, namespace_name, selector));
+  bool none = true;
+  for (const auto& claim : claims) {
+    if (cluster_id.empty() || cluster_id_of(claim) != cluster_id) continue;  // another life's data
+    none = false;
+    if (claim.deleting) continue;
+    BRAID_TRY_VOID(
+        env.api.remove(api::claim_type, claim.key, {.uid = claim.uid, .resource_version = claim.resource_version}));
+  }
+  return none;
+}
+
+result<found_claims> find_claims(environment& env, const object_key& cluster) {
+  BRAID_TRY(claims, list_claims(env, cluster.namespace_name, cluster_selector_text(cluster.name)));
+  found_claims found;
+  for (const auto& claim : claims) {
+    if (claim.deleting) continue;
+    found.any = true;
+    if (found.cluster_id.empty()) found.cluster_id = cluster_id_of(claim);
+  }
+  return found;
+}
+
+result<bool> any_pod(environment& env, const std::string& namespace_name, const std::string& selector) {
+  BRAID_TRY(
+      page,
+      env.api.list(api::pod_type,
+                   {.namespace_name = namespace_name, .label_selector = selector, .limit = 1, .metadata_only = true}));
+  return !page.items.empty();
+}
+
+std::string cluster_selector_text(const std::string& cluster) {
+  return fmt::format("app.kubernetes.io/name=braidmq,{}={}", resources::cluster_label, cluster);
+}
+
+std::string pool_selector_text(const std::string& cluster, const std::string& pool) {
+  return fmt::format("{},{}={}", cluster_selector_text(cluster), resources::pool_label, pool);
+}
+
+}  // namespace braidmq::reconcile

@@ -1,0 +1,122 @@
+#include "reconcile/cluster.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "reconcile/claims.hpp"
+#include "reconcile/cluster_objects.hpp"
+#include "reconcile/cluster_status.hpp"
+#include "reconcile/identity_keeper.hpp"
+#include "reconcile/write.hpp"
+#include "resources/broker_config.hpp"
+
+namespace braidmq::reconcile {
+namespace {
+
+constexpr auto look_again = std::chrono::seconds(5);
+constexpr auto deletion_step = std::chrono::seconds(2);
+
+status keep_finalizer(environment& env, const api::braid_cluster& cluster) {
+  if (cluster.deletion_policy == api::deletion_policy::remove)
+    return add_finalizer(env, api::cluster_type, cluster, api::cluster_finalizer);
+  return remove_finalizer(env, api::cluster_type, cluster, api::cluster_finalizer);
+}
+
+// deletionPolicy Delete: brokers first (their pools see to that), then volumes, then the identity.
+result<outcome> finish_deletion(environment& env, const api::braid_cluster& cluster) {
+  if (!cluster.has_finalizer(api::cluster_finalizer)) return done();
+  const bool abandoned = cluster.is_set(api::abandon_annotation);
+  if (!abandoned && cluster.deletion_policy == api::deletion_policy::remove) {
+    const auto& ns = cluster.key.namespace_name;
+    const auto selector = cluster_selector_text(cluster.key.name);
+    BRAID_TRY(running, any_pod(env, ns, selector));
+    bool sets = false;
+    for (const auto& pool : pools_of(env.caches, cluster.key)) sets |= stateful_set_of(env.caches, *pool) != nullptr;
+    if (running || sets) return again_after(deletion_step);
+    const object_key identity{ns, resources::identity_name(cluster.key.name)};
+    const auto live = env.api.get(api::config_map_type, identity);
+    if (!live && live.error().code != k8s::errc::not_found) return tl::unexpected(live.error());
+    if (live) {
+      const auto who = resources::read_identity(*live);
+      if (who) {
+        BRAID_TRY(none, delete_claims(env, ns, selector, who->cluster_id));
+        if (!none) return again_after(deletion_step);
+      }
+      BRAID_TRY_VOID(env.api.remove(
+          api::config_map_type, identity,
+          {.uid = std::string(k8s::uid_of(*live)), .resource_version = std::string(k8s::resource_version_of(*live))}));
+    }
+  }
+  BRAID_TRY_VOID(remove_finalizer(env, api::cluster_type, cluster, api::cluster_finalizer));
+  return done();
+}
+
+cluster_view look_at(environment& env, cluster_ptr cluster) {
+  cluster_view view;
+  view.cluster = std::move(cluster);
+  for (auto& pool : pools_of(env.caches, view.cluster->key)) {
+    pool_parts parts{.pool = pool, .set = stateful_set_of(env.caches, *pool), .pods = pods_of(env.caches, *pool)};
+    view.pools.push_back(std::move(parts));
+  }
+  view.state = env.brokers.find(view.cluster->key);
+  return view;
+}
+
+// Identity, and everything that needs it.
+status build(environment& env, cluster_view& view) {
+  const auto& cluster = *view.cluster;
+  const auto who = keep_identity(env, cluster);
+  if (!who) {
+    if (who.error().code != write_errc::name_taken) return tl::unexpected(who.error());
+    view.refused = problem{"IdentityLost", who.error().message};
+    return {};
+  }
+  view.who = *who;
+  BRAID_TRY_VOID(just_status(note_founding(env, cluster, *view.state, *view.who)));
+  if (view.config_wrong) return {};  // what brokers read stays as it was
+  BRAID_TRY(refused, keep_cluster_objects(env, cluster, *view.who));
+  view.refused = std::move(refused);
+  return {};
+}
+
+void tell_of_change(environment& env, const cluster_view& view, const json& status) {
+  std::vector<std::string> ignored;
+  const auto now = api::read_conditions({{"status", status}});
+  const auto* ready = api::find(now, "Ready");
+  const auto* before = api::find(view.cluster->conditions, "Ready");
+  if (ready == nullptr) return;
+  const bool good = ready->status == api::condition_status::yes;
+  const bool was_good = before != nullptr && before->status == api::condition_status::yes;
+  if (good == was_good && (good || (before != nullptr && before->reason == ready->reason))) return;
+  const auto* stalled = api::find(now, "Stalled");
+  const bool warn = !good && (was_good || (stalled != nullptr && stalled->status == api::condition_status::yes));
+  env.events.record(reference(api::cluster_type, *view.cluster),
+                    warn ? k8s::event_type::warning : k8s::event_type::normal, ready->reason, "Reconcile",
+                    ready->message);
+}
+
+}  // namespace
+
+result<outcome> reconcile_cluster(environment& env, const object_key& key) {
+  auto cluster = env.caches.clusters.find(key);
+  if (cluster == nullptr) {
+    env.brokers.forget(key);
+    return done();
+  }
+  if (cluster->deleting) return finish_deletion(env, *cluster);
+  auto view = look_at(env, std::move(cluster));
+  if (!view.cluster->paused) {
+    BRAID_TRY_VOID(keep_finalizer(env, *view.cluster));
+    view.refused = scope_problem(env.caches, *view.cluster);
+    view.config_wrong = resources::config_problem(*view.cluster);
+    if (!view.refused) BRAID_TRY_VOID(build(env, view));
+  }
+  const auto status = cluster_status(env, view);
+  const auto& row = *view.cluster;
+  BRAID_TRY(pause, write_status(env, api::cluster_type, row, row.status_hash, row.conditions, status));
+  if (pause > io::duration{}) return again_after(pause);
+  tell_of_change(env, view, status);
+  return is_settled(status) || view.refused ? done() : again_after(look_again);
+}
+
+}  // namespace braidmq::reconcile

@@ -1,0 +1,110 @@
+#include "reconcile/cluster_objects.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "k8s/list_page.hpp"
+#include "reconcile/secret_keeper.hpp"
+#include "reconcile/write.hpp"
+#include "resources/broker_config.hpp"
+#include "resources/budget.hpp"
+#include "resources/network_policy.hpp"
+#include "resources/pod_monitor.hpp"
+#include "resources/services.hpp"
+
+namespace braidmq::reconcile {
+namespace {
+
+// The Services that should be there.
+std::vector<json> services_of(const caches& from, const api::braid_cluster& cluster) {
+  std::vector<json> all = {resources::peer_service(cluster)};
+  if (auto bootstrap = resources::bootstrap_service(cluster)) all.push_back(std::move(*bootstrap));
+  const auto pools = pools_of(from, cluster.key);
+  for (const auto& listener : cluster.listeners) {
+    if (listener.kind != api::listener_kind::node_port) continue;
+    all.push_back(resources::node_bootstrap_service(cluster, listener));
+    for (const auto& pool : pools) {
+      for (int ordinal = 0; ordinal < pool->replicas; ++ordinal)
+        all.push_back(resources::node_port_service(cluster, *pool, ordinal, listener));
+    }
+  }
+  return all;
+}
+
+status keep_services(environment& env, const api::braid_cluster& cluster) {
+  std::set<object_key> wanted;
+  for (const auto& service : services_of(env.caches, cluster)) {
+    const auto key = k8s::key_of(service);
+    BRAID_TRY_VOID(
+        just_status(apply_if_different(env, api::service_type, service, env.caches.services.find(key).get())));
+    wanted.insert(key);
+  }
+  // Those of listeners that are gone.
+  for (const auto& service : env.caches.services.all()) {
+    if (service->owner_uid == cluster.uid && !wanted.contains(service->key))
+      BRAID_TRY_VOID(remove_if_there(env, api::service_type, service.get()));
+  }
+  return {};
+}
+
+template <class Cache>
+status keep_optional(environment& env, const k8s::resource_type& type, const Cache& cache,
+                     const api::braid_cluster& cluster, const std::optional<json>& wanted) {
+  const auto live = cache.find(cluster.key);
+  if (wanted) {
+    return just_status(apply_if_different(env, type, *wanted, live.get()));
+  }
+  if (live != nullptr && live->owner_uid == cluster.uid) return remove_if_there(env, type, live.get());
+  return {};
+}
+
+// Its kind is there only with a Prometheus operator, so nothing watches it: asked for live.
+status keep_pod_monitor(environment& env, const api::braid_cluster& cluster) {
+  const auto object = env.api.get(api::pod_monitor_type, cluster.key);
+  if (object) {
+    const auto live = api::read_owned(*object);
+    if (!cluster.pod_monitor)
+      return live.owner_uid == cluster.uid ? remove_if_there(env, api::pod_monitor_type, &live) : status();
+    return just_status(apply_if_different(env, api::pod_monitor_type, resources::pod_monitor(cluster), &live));
+  }
+  if (object.error().code == k8s::errc::forbidden) return {};  // nobody wants us to
+  if (object.error().code != k8s::errc::not_found) return tl::unexpected(object.error());
+  if (!cluster.pod_monitor) return {};
+  const auto kind = env.api.list(api::pod_monitor_type, {.namespace_name = cluster.key.namespace_name, .limit = 1});
+  if (!kind) return kind.error().code == k8s::errc::not_found ? status() : tl::unexpected(kind.error());
+  return just_status(apply_if_different(env, api::pod_monitor_type, resources::pod_monitor(cluster), nullptr));
+}
+
+status keep_all(environment& env, const api::braid_cluster& cluster, const resources::identity& who) {
+  BRAID_TRY_VOID(keep_secret(env, cluster));
+  const auto config = resources::config_map(cluster, who);
+  BRAID_TRY_VOID(just_status(
+      apply_if_different(env, api::config_map_type, config, env.caches.config_maps.find(k8s::key_of(config)).get())));
+  BRAID_TRY_VOID(keep_services(env, cluster));
+  BRAID_TRY_VOID(
+      keep_optional(env, api::network_policy_type, env.caches.network_policies, cluster,
+                    cluster.network_policy ? std::optional(resources::network_policy(cluster)) : std::nullopt));
+  int brokers = 0;
+  for (const auto& pool : pools_of(env.caches, cluster.key)) brokers += pool->replicas;
+  BRAID_TRY_VOID(
+      keep_optional(env, api::budget_type, env.caches.budgets, cluster, resources::budget(cluster, brokers)));
+  return keep_pod_monitor(env, cluster);
+}
+
+}  // namespace
+
+result<std::optional<problem>> keep_cluster_objects(environment& env, const api::braid_cluster& cluster,
+                                                    const resources::identity& who) {
+  const auto kept = keep_all(env, cluster, who);
+  if (kept) return std::optional<problem>();
+  const auto& why = kept.error();
+  if (why.code == write_errc::name_taken) return std::optional(problem{"NameTaken", why.message});
+  if (why.code == k8s::errc::invalid || why.code == k8s::errc::forbidden)
+    return std::optional(problem{"Refused", why.to_string()});
+  return tl::unexpected(why);
+}
+
+}  // namespace braidmq::reconcile

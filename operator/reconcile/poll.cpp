@@ -1,0 +1,96 @@
+#include "reconcile/poll.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "reconcile/listeners.hpp"
+#include "reconcile/scope.hpp"
+#include "reconcile/secret_keeper.hpp"
+
+namespace braidmq::reconcile {
+namespace {
+
+constexpr auto settled_interval = std::chrono::seconds(3);
+constexpr auto starting_interval = std::chrono::seconds(1);
+
+// Without what moves by itself.
+admin_client::cluster_info shown_part(admin_client::cluster_info info) {
+  info.metadata_index = 0;
+  for (auto& braid : info.braids) {
+    braid.leader = braid.leader < 0 ? -1 : 0;
+    braid.term = braid.commit_index = braid.applied_index = braid.visible_index = 0;
+  }
+  return info;
+}
+
+// Pushes the addresses that the broker does not have yet. True when one was.
+bool push_addresses(environment& env, const api::braid_cluster& cluster, const api::pod& pod,
+                    admin_client::client& broker, const admin_client::cluster_info& info) {
+  const auto self = std::ranges::find(info.brokers, info.broker_id, &admin_client::broker_info::id);
+  bool pushed = false;
+  for (const auto& wanted : pushed_addresses(env, cluster, pod)) {
+    if (self != info.brokers.end() && std::ranges::find(self->listeners, wanted) != self->listeners.end()) continue;
+    const auto told = broker.set_listener(wanted);
+    pushed |= told.has_value();
+    if (told) continue;
+    // Not founded yet, or without a leader: the next poll tries again and nobody needs to know.
+    const bool later = told.error().code == admin_client::errc::not_controller ||
+                       told.error().code == admin_client::errc::request_timed_out || info.cluster_id.empty();
+    if (later) continue;
+    env.events.record(reference(api::cluster_type, cluster), k8s::event_type::warning, "ListenerNotAdvertised",
+                      "AdvertiseListener",
+                      fmt::format("broker {} was told {}://{}:{} and answers: {}", info.broker_id, wanted.name,
+                                  wanted.host, wanted.port, told.error().to_string()));
+  }
+  return pushed;
+}
+
+}  // namespace
+
+std::shared_ptr<const api::pod> pod_to_ask(const environment& env, const object_key& cluster) {
+  for (const auto& pool : pools_of(env.caches, cluster)) {
+    for (auto& pod : pods_of(env.caches, *pool)) {
+      if (!pod->deleting && pod->broker.running && !pod->pod_ip.empty()) return pod;
+    }
+  }
+  return nullptr;
+}
+
+result<std::unique_ptr<admin_client::client>> connect_to(environment& env, const object_key& cluster,
+                                                         const api::pod& pod) {
+  return env.connect(pod.pod_ip, [&api = env.api, cluster] { return read_cluster_secret(api, cluster); });
+}
+
+poll_result poll_broker(environment& env, const object_key& key) {
+  const auto cluster = env.caches.clusters.find(key);
+  if (cluster == nullptr || cluster->deleting) {
+    env.brokers.forget(key);
+    return {};
+  }
+  const auto pod = pod_to_ask(env, key);
+  if (pod == nullptr) return {};
+  const auto now = env.clock.now();
+  const bool was_reachable = env.brokers.find(key)->reachable(now);
+  auto broker = connect_to(env, key, *pod);
+  auto info = broker ? (*broker)->cluster() : result<admin_client::cluster_info>(tl::unexpected(broker.error()));
+  poll_result found;
+  if (!info) {
+    const auto before = env.brokers.failed(key, info.error().to_string(), now);
+    found.cluster_changed = env.brokers.find(key)->reachable(now) != was_reachable || before->failures == 2;
+    found.again_after = starting_interval;
+    return found;
+  }
+  const auto before = env.brokers.answered(key, pod->uid, *info);
+  found.cluster_changed = !before->answered || !was_reachable || before->pod_uid != pod->uid ||
+                          shown_part(before->info) != shown_part(*info);
+  found.topics_changed = !before->answered || before->info.metadata_index != info->metadata_index ||
+                         before->info.cluster_id != info->cluster_id || !was_reachable;
+  const bool pushed = !cluster->paused && push_addresses(env, *cluster, *pod, **broker, *info);
+  const bool settled = !pushed && api::is_true(cluster->conditions, "Ready");
+  found.again_after = settled ? settled_interval : starting_interval;
+  return found;
+}
+
+}  // namespace braidmq::reconcile

@@ -1,0 +1,24 @@
+// Asks a cluster's broker every few seconds how it is, and pushes what it must advertise. No condition is written here:
+// what has changed is told, and the reconcilers of clusters and topics look at it.
+#pragma once
+
+#include "reconcile/environment.hpp"
+
+namespace braidmq::reconcile {
+
+struct poll_result {
+  bool cluster_changed = false;             // something that the BraidCluster's status shows
+  bool topics_changed = false;              // the metadata log has moved: Topics may differ from their specs
+  std::optional<io::duration> again_after;  // nothing: when a pod changes
+};
+
+poll_result poll_broker(environment& env, const object_key& cluster);
+
+// A broker of the cluster that may be asked now: its container runs and its address is known.
+std::shared_ptr<const api::pod> pod_to_ask(const environment& env, const object_key& cluster);
+
+// A client of that broker's HTTP API.
+result<std::unique_ptr<admin_client::client>> connect_to(environment& env, const object_key& cluster,
+                                                         const api::pod& pod);
+
+}  // namespace braidmq::reconcile

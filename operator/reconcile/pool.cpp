@@ -1,0 +1,153 @@
+#include "reconcile/pool.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "reconcile/claims.hpp"
+#include "reconcile/pending.hpp"
+#include "reconcile/pod_problem.hpp"
+#include "reconcile/pool_status.hpp"
+#include "reconcile/write.hpp"
+#include "resources/broker_config.hpp"
+#include "resources/compare.hpp"
+#include "resources/stateful_set.hpp"
+
+namespace braidmq::reconcile {
+namespace {
+
+constexpr auto look_again = std::chrono::seconds(5);
+constexpr auto deletion_step = std::chrono::seconds(2);
+
+std::optional<resources::identity> cached_identity(const caches& from, const object_key& cluster) {
+  const auto row = from.config_maps.find({cluster.namespace_name, resources::identity_name(cluster.name)});
+  return row == nullptr ? std::nullopt : resources::read_identity(row->body);
+}
+
+// What is missing before a StatefulSet can be written.
+std::optional<problem> not_yet(environment& env, const api::braid_cluster& cluster,
+                               const std::optional<resources::identity>& who) {
+  if (!who) return problem{"WaitingForCluster", "the cluster's identity is being made"};
+  if (env.caches.config_maps.find({cluster.key.namespace_name, resources::config_name(cluster.key.name)}) == nullptr)
+    return problem{"WaitingForCluster", "the cluster's ConfigMap is being made"};
+  return std::nullopt;
+}
+
+// A pod in which nothing runs and whose template has changed since gets the new one only by being made anew.
+status replace_broken(environment& env, const pool_view& view, const std::string& revision) {
+  const auto& set = view.set;
+  if (set == nullptr || set->observed_generation < set->generation || revision_of(*set) != revision) return {};
+  for (const auto& pod : view.pods) {
+    const auto* has = api::find(pod->annotations, resources::revision_annotation);
+    if (pod->owner_uid != set->uid || (has != nullptr && *has == revision) || !is_broken(*pod)) continue;
+    const auto live = env.api.get(api::pod_type, pod->key);
+    if (!live || k8s::uid_of(*live) != pod->uid || !is_broken(api::read_pod(*live))) continue;
+    BRAID_TRY_VOID(env.api.remove(api::pod_type, pod->key,
+                                  {.uid = pod->uid, .resource_version = std::string(k8s::resource_version_of(*live))}));
+    env.events.record(reference(api::pool_type, *view.pool), k8s::event_type::normal, "PodReplaced", "DeletePod",
+                      fmt::format("pod {} could not start and is made anew from the changed template", pod->key.name));
+  }
+  return {};
+}
+
+status write_set(environment& env, pool_view& view) {
+  const auto& cluster = *view.cluster;
+  const auto who = cached_identity(env.caches, cluster.key);
+  view.refused = not_yet(env, cluster, who);
+  if (view.refused) return {};
+  if (auto wrong = resources::config_problem(cluster)) {
+    // A cluster that runs goes on with what it has; its own condition tells of it.
+    if (view.set == nullptr) view.refused = problem{"InvalidConfig", std::move(*wrong)};
+    return {};
+  }
+  const resources::pod_inputs inputs{.image = cluster.image.empty() ? env.settings.default_image : cluster.image,
+                                     .config_hash = resources::config_hash(cluster, *who),
+                                     .cluster_id = who->cluster_id,
+                                     .cluster_domain = env.settings.cluster_domain};
+  auto wanted = resources::stateful_set(cluster, *view.pool, inputs);
+  if (view.set != nullptr) view.held = hold_back(wanted, view.set->body, who->existing);
+  const auto applied = apply_if_different(env, api::stateful_set_type, wanted, view.set.get());
+  if (!applied) {
+    if (applied.error().code != write_errc::name_taken && applied.error().code != k8s::errc::invalid &&
+        applied.error().code != k8s::errc::forbidden)
+      return tl::unexpected(applied.error());
+    view.refused = problem{applied.error().code == write_errc::name_taken ? "NameTaken" : "StatefulSetRefused",
+                           applied.error().to_string()};
+    return {};
+  }
+  if (*applied && view.set == nullptr) {
+    env.events.record(reference(api::pool_type, *view.pool), k8s::event_type::normal, "StatefulSetCreated",
+                      "CreateStatefulSet", fmt::format("brokers of image {}", inputs.image));
+  }
+  return replace_broken(env, view,
+                        wanted["spec"]["template"]["metadata"]["annotations"][resources::revision_annotation]);
+}
+
+// Without its cluster a pool runs no brokers; their volumes stay.
+status stop_without_cluster(environment& env, pool_view& view) {
+  const auto key = view.pool->cluster_key();
+  view.refused = problem{"ClusterMissing", fmt::format("there is no BraidCluster {} in namespace {}: apply it",
+                                                       key.name, key.namespace_name)};
+  if (view.set == nullptr) return {};
+  BRAID_TRY(gone, cluster_is_gone(env, key));
+  if (!gone) return {};
+  BRAID_TRY_VOID(remove_if_there(env, api::stateful_set_type, view.set.get()));
+  return {};
+}
+
+result<outcome> finish_deletion(environment& env, const api::braid_pool& pool) {
+  if (!pool.has_finalizer(pool_finalizer)) return done();
+  const auto release = [&]() -> result<outcome> {
+    BRAID_TRY_VOID(remove_finalizer(env, api::pool_type, pool, pool_finalizer));
+    return done();
+  };
+  if (pool.is_set(api::abandon_annotation) || pool.reclaim != api::deletion_policy::remove) return release();
+  const auto set = stateful_set_of(env.caches, pool);
+  BRAID_TRY_VOID(remove_if_there(env, api::stateful_set_type, set.get()));
+  const auto selector = pool_selector_text(pool.cluster, pool.key.name);
+  BRAID_TRY(running, any_pod(env, pool.key.namespace_name, selector));
+  if (set != nullptr || running) return again_after(deletion_step);
+  const auto who = cached_identity(env.caches, pool.cluster_key());
+  if (who) {
+    BRAID_TRY(none, delete_claims(env, pool.key.namespace_name, selector, who->cluster_id));
+    if (!none) return again_after(deletion_step);
+  }
+  return release();
+}
+
+status keep_finalizer(environment& env, const api::braid_pool& pool) {
+  if (pool.reclaim == api::deletion_policy::remove) return add_finalizer(env, api::pool_type, pool, pool_finalizer);
+  return remove_finalizer(env, api::pool_type, pool, pool_finalizer);
+}
+
+}  // namespace
+
+result<outcome> reconcile_pool(environment& env, const object_key& key) {
+  pool_view view;
+  view.pool = env.caches.pools.find(key);
+  if (view.pool == nullptr) return done();
+  if (view.pool->deleting) return finish_deletion(env, *view.pool);
+  view.cluster = env.caches.clusters.find(view.pool->cluster_key());
+  view.set = stateful_set_of(env.caches, *view.pool);
+  view.pods = pods_of(env.caches, *view.pool);
+  const bool alone = view.cluster == nullptr || view.cluster->deleting;
+  if (!alone && view.cluster->paused) {
+    view.paused = true;
+  } else {
+    BRAID_TRY_VOID(keep_finalizer(env, *view.pool));
+    if (alone) {
+      BRAID_TRY_VOID(stop_without_cluster(env, view));
+    } else {
+      view.refused = scope_problem(env.caches, *view.cluster, *view.pool);
+      if (!view.refused) BRAID_TRY_VOID(write_set(env, view));
+    }
+  }
+  if (!view.refused) view.trouble = pool_problem(env, *view.pool, view.set, view.pods);
+  BRAID_TRY(pause, write_pool_status(env, view));
+  if (pause > io::duration{}) return again_after(pause);
+  const bool settled = view.set != nullptr && is_pool_ready(view);
+  return settled || (view.refused && view.refused->reason != "WaitingForCluster") ? done() : again_after(look_again);
+}
+
+}  // namespace braidmq::reconcile
