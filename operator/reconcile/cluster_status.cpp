@@ -67,10 +67,11 @@ void set_ready(const environment& env, const cluster_view& view, conditions& lis
   if (brokers.wanted == 0 || brokers.ready < brokers.wanted) {
     list.no("Ready", "BrokersNotReady", words);
   } else if (state.reachable(env.clock.now())) {
-    if (view.who && state.info.cluster_id == view.who->cluster_id)
-      list.yes("Ready", "BrokersReady", words);
-    else if (state.info.cluster_id.empty())
+    const auto expected = view.who ? view.who->cluster_id : view.cluster->cluster_id;
+    if (state.info.cluster_id.empty())
       list.no("Ready", "NotFounded", "the broker runs and has not founded the cluster yet");
+    else if (expected.empty() || state.info.cluster_id == expected)
+      list.yes("Ready", "BrokersReady", words);
     else
       list.no("Ready", "OtherCluster",
               fmt::format("the broker's volume belongs to cluster {}: give the BraidPool the volume of this cluster",
@@ -115,7 +116,7 @@ void set_config(const cluster_view& view, conditions& list) {
     list.no("ConfigApplied", "InvalidConfig", *view.config_wrong);
     return;
   }
-  if (!view.who || count_brokers(view).wanted == 0) {
+  if (count_brokers(view).wanted == 0) {
     list.unknown("ConfigApplied", "NoBrokers", "no broker runs yet");
     return;
   }
@@ -167,10 +168,14 @@ void set_progress(const cluster_view& view, conditions& list) {
   if (view.cluster->paused) list.no("Reconciling", "Paused", "spec.paused is set: nothing is changed");
 }
 
-void set_rest(const cluster_view& view, conditions& list) {
+void set_rest(const environment& env, const cluster_view& view, conditions& list) {
   list.no("RollSafe", "OnlyBroker", "the cluster has one broker: while it restarts, clients wait");
   const auto& problems = view.cluster->problems;
-  if (problems.empty())
+  if (env.crds_outdated)
+    list.yes("Warning", "CRDsOutdated",
+             "the kinds of BraidMQ on this server are older than the operator and drop fields: "
+             "upgrade them (helm upgrade with crds.install=true, or the crds of the release)");
+  else if (problems.empty())
     list.drop("Warning");
   else
     list.yes("Warning", "UnreadableFields", fmt::format("{}", fmt::join(problems, "; ")));
@@ -263,7 +268,7 @@ json cluster_status(const environment& env, const cluster_view& view) {
   set_config(view, list);
   set_pending(view, list);
   set_progress(view, list);
-  set_rest(view, list);
+  set_rest(env, view, list);
 
   const auto brokers = count_brokers(view);
   json status = {{"observedGeneration", cluster.generation},

@@ -5,6 +5,7 @@
 // Threads: one worker per kind calls them; everything in here may be shared between workers.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -64,6 +65,7 @@ struct environment {
   reconcile::settings settings;
   broker_states brokers;
   write_memory writes;
+  std::atomic<bool> crds_outdated{false};  // the kinds on the server are older than this operator
 
   std::int64_t now_s() const { return clock.wall_ms() / 1000; }
 };

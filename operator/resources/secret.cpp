@@ -11,8 +11,20 @@ namespace braidmq::resources {
 namespace {
 
 // RFC 4648, with padding, as Secrets hold their values.
+constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+std::string to_base64(std::string_view octets) {
+  std::string text;
+  for (std::size_t at = 0; at < octets.size(); at += 3) {
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < 3; ++i)
+      bits = (bits << 8U) | (at + i < octets.size() ? static_cast<unsigned char>(octets[at + i]) : 0U);
+    for (std::size_t i = 0; i < 4; ++i) text += at + i > octets.size() ? '=' : alphabet[(bits >> (18 - 6 * i)) & 63U];
+  }
+  return text;
+}
+
 std::optional<std::string> from_base64(std::string_view text) {
-  constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   while (text.ends_with('=')) text.remove_suffix(1);
   std::string out;
   std::uint32_t bits = 0;
@@ -39,7 +51,7 @@ json secret(const api::braid_cluster& cluster, io::random_source& random) {
   auto object = object_head(api::secret_type, cluster.key.namespace_name, secret_name(cluster.key.name),
                             cluster_labels(cluster), owner_reference(api::cluster_type, cluster));
   object["type"] = "Opaque";
-  object["stringData"] = {{secret_key, hex + "\n"}};
+  object["data"] = {{secret_key, to_base64(hex + "\n")}};
   return object;
 }
 

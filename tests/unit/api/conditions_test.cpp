@@ -9,7 +9,8 @@ namespace {
 
 using status = condition_status;
 
-condition make(status value, const std::string& reason, const std::string& message = "words", std::int64_t generation = 1) {
+condition make(status value, const std::string& reason, const std::string& message = "words",
+               std::int64_t generation = 1) {
   return {.type = "Ready", .status = value, .reason = reason, .message = message, .observed_generation = generation};
 }
 
@@ -66,8 +67,9 @@ TEST(row, times_are_read_as_kubernetes_writes_them) {
   EXPECT_EQ(parse_time("2026-11-29T20:55:05.123456Z"), parse_time("2026-11-29T20:55:05Z"));
   EXPECT_EQ(parse_time("2026-11-29T21:55:05+01:00"), parse_time("2026-11-29T20:55:05Z"));
   EXPECT_EQ(format_time(parse_time("2026-11-29T20:55:05Z")), "2026-11-29T20:55:05Z");
-  for (const char* bad : {"", "2026", "2026-11-29", "2026-13-29T20:55:05Z", "2026-11-29T20:55:05", "2026-11-29T2x:55:05Z",
-                          "2026-11-29T20:55:05.Zz", "2026-02-30T00:00:00Z", "2026-11-29T20:55:05+1:00"})
+  for (const char* bad :
+       {"", "2026", "2026-11-29", "2026-13-29T20:55:05Z", "2026-11-29T20:55:05", "2026-11-29T2x:55:05Z",
+        "2026-11-29T20:55:05.Zz", "2026-02-30T00:00:00Z", "2026-11-29T20:55:05+1:00"})
     EXPECT_EQ(parse_time(bad), 0) << bad;
 }
 

@@ -66,8 +66,8 @@ TEST(topic_row, a_change_of_the_status_changes_its_hash) {
 
 // Every value of a document replaced by each wrong one: read to the end, and what is wrong in the spec is noted.
 void spoil(json& at, const std::function<void()>& check) {
-  static const json wrong[] = {nullptr, true, -1, 1.5, "text", json::array({1, "x"}), json::object({{"a", 1}}),
-                               18446744073709551615ULL};
+  static const json wrong[] = {
+      nullptr, true, -1, 1.5, "text", json::array({1, "x"}), json::object({{"a", 1}}), 18446744073709551615ULL};
   for (auto& child : at) {
     if (child.is_structured()) spoil(child, check);
     const json kept = child;

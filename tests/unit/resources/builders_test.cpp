@@ -1,5 +1,5 @@
-// Each builder against a file of tests/data/operator. BRAID_UPDATE_GOLDEN=1 writes them anew; read the difference before
-// it is committed: a changed pod revision asks every user for a restart.
+// Each builder against a file of tests/data/operator. BRAID_UPDATE_GOLDEN=1 writes them anew; read the difference
+// before it is committed: a changed pod revision asks every user for a restart.
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -102,9 +102,9 @@ TEST(builders, labels_that_selectors_hang_on_cannot_be_taken) {
 
 TEST(builders, the_pod_revision_is_a_function_of_the_pod_template) {
   const auto revision = [](const api::braid_cluster& cluster, const api::braid_pool& pool) {
-    return stateful_set(cluster, pool, inputs_for(cluster))["spec"]["template"]["metadata"]["annotations"]
-                       [revision_annotation]
-                           .get<std::string>();
+    return stateful_set(cluster, pool,
+                        inputs_for(cluster))["spec"]["template"]["metadata"]["annotations"][revision_annotation]
+        .get<std::string>();
   };
   auto pool = plain_pool();
   const auto first = revision(plain_cluster(), pool);

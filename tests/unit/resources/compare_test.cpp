@@ -21,16 +21,19 @@ TEST(quantities, are_numbers_and_not_texts) {
 
 TEST(covers, what_the_server_added_is_no_difference) {
   const auto wanted = json::parse(R"({"spec": {"ports": [{"name": "a", "port": 1}], "selector": {}, "list": []}})");
-  EXPECT_TRUE(covers(json::parse(R"({"spec": {"ports": [{"name": "a", "port": 1, "nodePort": 30000}], "type": "x"}})"), wanted));
+  EXPECT_TRUE(covers(json::parse(R"({"spec": {"ports": [{"name": "a", "port": 1, "nodePort": 30000}], "type": "x"}})"),
+                     wanted));
   EXPECT_FALSE(covers(json::parse(R"({"spec": {"ports": [{"name": "a", "port": 2}]}})"), wanted));
   EXPECT_FALSE(covers(json::parse(R"({"spec": {"ports": []}})"), wanted));
-  EXPECT_FALSE(covers(json::parse(R"({"spec": {"ports": [{"name": "a", "port": 1}, {"name": "b", "port": 2}]}})"), wanted));
+  EXPECT_FALSE(
+      covers(json::parse(R"({"spec": {"ports": [{"name": "a", "port": 1}, {"name": "b", "port": 2}]}})"), wanted));
   EXPECT_FALSE(covers(json::parse("{}"), wanted));
   EXPECT_FALSE(covers(json::parse("null"), wanted));
 }
 
 TEST(covers, quantities_in_the_servers_form) {
-  EXPECT_TRUE(covers(json::parse(R"({"cpu": "1", "memory": "1Gi"})"), json::parse(R"({"cpu": 1, "memory": "1024Mi"})")));
+  EXPECT_TRUE(
+      covers(json::parse(R"({"cpu": "1", "memory": "1Gi"})"), json::parse(R"({"cpu": 1, "memory": "1024Mi"})")));
   EXPECT_FALSE(covers(json::parse(R"({"cpu": "2"})"), json::parse(R"({"cpu": 1})")));
 }
 

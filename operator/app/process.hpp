@@ -1,0 +1,59 @@
+// The operator as a process: clients, election, a unit per namespace, HTTP. It watches from the start, so that one that
+// waits for the Lease takes over with full caches, and writes only while it leads.
+//
+// Threads: those of its parts; the main thread waits for signals and calls run_duties().
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "operator_app/health_server.hpp"
+#include "operator_app/metrics.hpp"
+#include "operator_app/options.hpp"
+#include "operator_app/unit.hpp"
+
+namespace braidmq::operator_app {
+
+class process {
+ public:
+  static result<std::unique_ptr<process>> start(const options& given);
+  ~process();  // stop()
+
+  // What comes round every few seconds: begins to work when leading and synced, applies initial objects, looks at CRDs.
+  void run_duties();
+
+  // Ends all work, then gives the Lease free. Bounded by a few seconds.
+  void stop();
+
+  std::uint16_t port() const { return http_->port(); }
+
+ private:
+  explicit process(const options& given) : options_(given) {}
+
+  status connect();
+  status open_http();
+  status begin_election();
+  std::vector<std::string> not_ready() const;
+  std::vector<std::string> not_healthy() const;
+  metric_sources sources() const;
+  void begin_to_work();
+  void apply_initial();
+  void check_crds();
+
+  const options options_;
+  std::unique_ptr<k8s::http_client> client_;
+  std::unique_ptr<k8s::http_client> election_client_;  // with a deadline well within the renewal's
+  std::unique_ptr<k8s::event_writer> events_;
+  std::vector<std::unique_ptr<unit>> units_;
+  std::unique_ptr<k8s::leader_elector> elector_;
+  std::unique_ptr<health_server> http_;
+  std::atomic<bool> leading_{false};
+  bool working_ = false;
+  bool stopped_ = false;
+  io::time_point initial_at_{};
+  io::time_point crds_at_{};
+  std::string said_;
+};
+
+}  // namespace braidmq::operator_app
