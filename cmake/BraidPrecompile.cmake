@@ -10,20 +10,19 @@ set(BRAID_PRECOMPILED
   <variant> <vector> <fmt/format.h> <tl/expected.hpp>
   <base/bytes.hpp> <base/check.hpp> <base/result.hpp> <base/strong_id.hpp> <base/unique_function.hpp> <base/uuid.hpp>)
 
-add_library(braid_pch STATIC ${CMAKE_SOURCE_DIR}/cmake/empty.cpp)
-target_link_libraries(braid_pch PUBLIC braid_flags fmt::fmt tl::expected)
-target_include_directories(braid_pch PRIVATE ${CMAKE_BINARY_DIR}/modules/base)
-target_precompile_headers(braid_pch PRIVATE ${BRAID_PRECOMPILED})
+# braid_add_pch(target LIBS <targets> HEADERS <headers>): a precompiled header of BRAID_PRECOMPILED and these.
+function(braid_add_pch target)
+  cmake_parse_arguments(P "" "" "LIBS;HEADERS" ${ARGN})
+  add_library(${target} STATIC ${CMAKE_SOURCE_DIR}/cmake/empty.cpp)
+  target_link_libraries(${target} PUBLIC braid_flags fmt::fmt tl::expected ${P_LIBS})
+  target_include_directories(${target} PRIVATE ${CMAKE_BINARY_DIR}/modules/base)
+  target_precompile_headers(${target} PRIVATE ${BRAID_PRECOMPILED} ${P_HEADERS})
+endfunction()
 
-add_library(braid_asio_pch STATIC ${CMAKE_SOURCE_DIR}/cmake/empty.cpp)
-target_link_libraries(braid_asio_pch PUBLIC braid_flags braid_asio fmt::fmt tl::expected)
-target_include_directories(braid_asio_pch PRIVATE ${CMAKE_BINARY_DIR}/modules/base)
-target_precompile_headers(braid_asio_pch PRIVATE ${BRAID_PRECOMPILED} <asio/any_io_executor.hpp> <asio/awaitable.hpp>
-  <asio/co_spawn.hpp> <asio/io_context.hpp> <asio/post.hpp> <asio/use_awaitable.hpp>)
-
-add_library(braid_json_pch STATIC ${CMAKE_SOURCE_DIR}/cmake/empty.cpp)
-target_link_libraries(braid_json_pch PUBLIC braid_flags fmt::fmt tl::expected nlohmann_json::nlohmann_json)
-target_precompile_headers(braid_json_pch PRIVATE ${BRAID_PRECOMPILED} <fmt/ranges.h> <nlohmann/json.hpp>)
+braid_add_pch(braid_pch)
+braid_add_pch(braid_asio_pch LIBS braid_asio HEADERS <asio/any_io_executor.hpp> <asio/awaitable.hpp> <asio/co_spawn.hpp>
+  <asio/io_context.hpp> <asio/post.hpp> <asio/use_awaitable.hpp>)
+braid_add_pch(braid_json_pch LIBS nlohmann_json::nlohmann_json HEADERS <fmt/ranges.h> <nlohmann/json.hpp>)
 
 function(braid_precompile target)
   if("JSON" IN_LIST ARGN)
