@@ -84,12 +84,13 @@ TEST_F(http_client_test, what_is_not_harmless_is_never_sent_twice) {
   ASSERT_TRUE(client->get(things, a));
   EXPECT_EQ(code_of(client->remove(things, a, {}).error()), errc::network);
   EXPECT_EQ(posts, 3);
+  server->stop();  // its handler uses what ends here
 }
 
 TEST_F(http_client_test, a_peer_that_goes_while_we_write_does_not_end_the_process) {
   start([](const auto&, auto& connection) { connection.reset(); });
   json large = thing("a");
-  large["spec"]["text"] = std::string(4U << 20U, 'x');
+  large["spec"]["text"] = std::string(1U << 20U, 'x');
   const auto made = client->create(things, large, "op");
   ASSERT_FALSE(made);
   EXPECT_EQ(code_of(made.error()), errc::network) << made.error().to_string();
@@ -166,6 +167,7 @@ TEST_F(http_client_test, a_server_that_answers_byte_by_byte_is_timed_out_too) {
   EXPECT_EQ(code_of(client->get(things, a).error()), errc::timed_out);
   EXPECT_LT(io::system_clock().now() - started, 2s);
   over = true;
+  server->stop();  // its handler uses what ends here
 }
 
 TEST_F(http_client_test, a_silent_handshake_is_timed_out) {
@@ -310,6 +312,7 @@ TEST_F(http_client_test, retry_after_is_obeyed_for_everything) {
   options.deadline = 500ms;
   connect();
   EXPECT_EQ(code_of(client->get(things, a).error()), errc::too_many_requests);
+  server->stop();  // its handler uses what ends here
 }
 
 TEST_F(http_client_test, a_webhook_that_fails_is_tried_again_for_what_is_harmless) {
@@ -325,6 +328,7 @@ TEST_F(http_client_test, a_webhook_that_fails_is_tried_again_for_what_is_harmles
   ASSERT_FALSE(made);
   EXPECT_EQ(code_of(made.error()), errc::server_error);
   EXPECT_EQ(made.error().message, "failed calling webhook");
+  server->stop();  // its handler uses what ends here
 }
 
 TEST_F(http_client_test, apply_is_server_side_and_names_its_manager) {
@@ -390,6 +394,7 @@ TEST_F(http_client_test, each_refusal_has_its_code_and_the_servers_words) {
     EXPECT_EQ(made.error().message, "words of the server");
   }
   EXPECT_EQ(server->requests().size(), std::size(rows));  // none of them twice
+  server->stop();                                         // its handler uses what ends here
 }
 
 TEST_F(http_client_test, a_failed_test_in_a_json_patch_is_a_conflict) {
@@ -408,6 +413,7 @@ TEST_F(http_client_test, numbers_and_unknown_fields_survive_the_round_trip) {
   ASSERT_TRUE(got);
   EXPECT_EQ(*got, object);
   EXPECT_TRUE((*got)["spec"]["big"].is_number_integer());
+  server->stop();  // its handler uses what ends here
 }
 
 TEST_F(http_client_test, names_cannot_lead_elsewhere) {
