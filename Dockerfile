@@ -14,9 +14,10 @@ RUN apt-get update \
  && apt-get install -y --no-install-recommends \
       -o Dpkg::Options::=--path-exclude=/usr/share/doc/* -o Dpkg::Options::=--path-exclude=/usr/share/man/* \
       kcat libbrotli1 libcpp-httplib0.11 libfmt9 libisal2 liblz4-1 libprometheus-cpp-core1.0 libsnappy1v5 libspdlog1.10 libssl3 \
-      libxxhash0 libyaml-cpp0.7 libzstd1 zlib1g \
+      libyaml-cpp0.7 libzstd1 zlib1g \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/lib/dpkg/*-old /var/log/apt /var/log/dpkg.log \
- && useradd --uid 65532 --user-group --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin braidmq \
+ && useradd --key UID_MAX=65533 --key GID_MAX=65533 --uid 65532 --user-group --home-dir /nonexistent --no-create-home \
+      --shell /usr/sbin/nologin braidmq \
  && install -d -o 65532 -g 65532 /var/lib/braidmq
 USER 65532:65532
 EXPOSE 9092 9093 9644

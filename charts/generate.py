@@ -110,19 +110,23 @@ def operator_chart_schema():
                          "pullPolicy": {"enum": ["Always", "IfNotPresent", "Never"]}}),
         "imagePullSecrets": {"type": "array", "items": closed({"name": text})},
         "replicas": {"description": "One leads, the others wait.", "type": "integer", "minimum": 0, "maximum": 5},
-        "watchNamespaces": {"type": "array", "uniqueItems": True, "items": {"type": "string", "minLength": 1, "maxLength": 63}},
+        "watchNamespaces": {"type": "array", "uniqueItems": True,
+                            "items": {"type": "string", "minLength": 1, "maxLength": 63}},
         "watchAllNamespaces": {"type": "boolean"},
         "crds": closed({"install": {"type": "boolean"}, "keep": {"type": "boolean"}}),
         "cluster": closed({"enabled": {"type": "boolean"}, **cluster_properties()}),
         "clusterDomain": {"type": "string", "minLength": 1, "maxLength": 253},
-        "leaderElection": closed({"leaseDurationSeconds": seconds, "renewDeadlineSeconds": seconds, "retryPeriodSeconds": seconds}),
-        "log": closed({"level": {"enum": ["trace", "debug", "info", "warn", "error", "off"]}, "format": {"enum": ["text", "json"]}}),
+        "leaderElection": closed({"leaseDurationSeconds": seconds, "renewDeadlineSeconds": seconds,
+                                  "retryPeriodSeconds": seconds}),
+        "log": closed({"level": {"enum": ["trace", "debug", "info", "warn", "error", "off"]},
+                       "format": {"enum": ["text", "json"]}}),
         "resources": closed({"requests": amounts, "limits": amounts}),
         "nodeSelector": labels("Labels that a node must have."),
-        "tolerations": {"type": "array", "items": spec_of("BraidPool")["properties"]["template"]["properties"]["tolerations"]["items"]},
+        "tolerations": spec_of("BraidPool")["properties"]["template"]["properties"]["tolerations"],
         "priorityClassName": text, "commonLabels": labels("Labels of all objects of the release."),
         "podLabels": labels("Labels of the pods."), "podAnnotations": labels("Annotations of the pods."),
-        "serviceAccount": closed({"create": {"type": "boolean"}, "name": text, "annotations": labels("As for a cloud's identity.")}),
+        "serviceAccount": closed({"create": {"type": "boolean"}, "name": text,
+                                  "annotations": labels("As for a cloud's identity.")}),
         "rbac": closed({"create": {"type": "boolean"}}), "podDisruptionBudget": enabled(), "networkPolicy": enabled(),
         "metrics": closed({"service": enabled(annotations=labels("As for a scraper.")),
                            "podMonitor": enabled(labels=labels("Labels that a Prometheus selects by."))})})
@@ -158,7 +162,7 @@ def manifests(chart, release, extra=()):
         name = one["metadata"]["name"]
         number = ORDER.index(one["kind"]) * 10 + sum(f"-{one['kind']}-" in path for path in files)
         # A CRD is the file of crds/ itself: with its comments, and in its order.
-        text = sources[name] if one["kind"] == "CustomResourceDefinition" else HEADER + yaml.safe_dump(one, sort_keys=False, width=130)
+        text = sources.get(name) or HEADER + yaml.safe_dump(one, sort_keys=False, width=130)
         files[f"{number:03d}-{one['kind']}-{name}.yaml"] = text
     return files
 

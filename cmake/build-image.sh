@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# build-image.sh NAME|"" prebuilt|full PROGRAM...: builds the image with buildah, podman or docker, whichever is there (BUILDER names
-# one). "prebuilt" takes the programs of build/release, which it brings up to date; "full" compiles inside the image.
+# build-image.sh NAME|"" prebuilt|full PROGRAM...: builds the image with buildah, podman or docker, whichever is there
+# (BUILDER names one). "prebuilt" takes the programs of build/release, which it brings up to date; "full" compiles inside
+# the image.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 name=$1 mode=$2

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """lint.py [--only WORDS]: the charts, without an API server. Ends with "N passed, N failed".
 
-Generated files are up to date; helm lint and kubeconform -strict over each chart with each of its ci/*-values.yaml; values that
-must be refused are; pods keep to the "restricted" Pod Security Standard; alert rules as promtool has it; every metric in rules and
-dashboard is one that the broker exports; yamllint.
+Generated files are up to date; helm lint and kubeconform -strict over each chart with each of its ci/*-values.yaml; values
+that must be refused are; pods keep to the "restricted" Pod Security Standard; alert rules as promtool has it; every metric in
+rules and dashboard is one that the broker exports; yamllint.
 """
 
 import argparse

@@ -122,9 +122,9 @@ class Charts:
                     for text in wanted["data"].values():
                         problems += self.refused(yaml.safe_load(text))
                 if wanted["kind"] == "Deployment":
-                    template = wanted["spec"]["template"]
-                    problems += self.refused({"apiVersion": "v1", "kind": "Pod", "spec": template["spec"],
-                                              "metadata": {"name": "trial", "namespace": NAMESPACE, "labels": template["metadata"]["labels"]}})
+                    pod = wanted["spec"]["template"]
+                    problems += self.refused({**pod, "apiVersion": "v1", "kind": "Pod",
+                                              "metadata": {**pod["metadata"], "name": "trial", "namespace": NAMESPACE}})
         return "\n       ".join(problems)
 
     def refused(self, wanted):

@@ -174,7 +174,9 @@ class Run:
         wanted = self.table["columns"]
         if list(shown) != list(wanted):
             return f"expected the columns {list(wanted)}\n       got {list(shown)}"
-        wrong = {name: shown[name] for name, value in wanted.items() if value is not None and (shown[name] or "") != (value or "")}
+        # An empty cell is null or an empty string, by type; a null in the table is a cell whose value nobody knows before.
+        filled = {name: "" if cell is None else cell for name, cell in shown.items()}
+        wrong = {name: filled[name] for name, value in wanted.items() if value is not None and filled[name] != value}
         return f"wrong cells: {wrong}" if wrong else None
 
     def discovery(self):
@@ -214,7 +216,8 @@ def establish(plane, crd):
 
     try:
         states = wait_for(f"{name} established", conditions, 30)
-        wait_for(f"{name} served", lambda: plane.request("GET", f"/apis/{GROUP}/{crd['spec']['names']['plural']}").status == 200, 30)
+        path = f"/apis/{GROUP}/{crd['spec']['names']['plural']}"
+        wait_for(f"{name} served", lambda: plane.request("GET", path).status == 200, 30)
     except TimeoutError as error:
         return str(error)
     if "NonStructuralSchema" in states:
