@@ -11,13 +11,13 @@
 #include "admin_client/codec.hpp"
 #include "admin_client/object_reader.hpp"
 #include "admin_client/strict_json.hpp"
+#include "io/clock.hpp"
 #include "io/endpoint.hpp"
 
 namespace braidmq::admin_client {
 namespace {
 
 using nlohmann::json;
-using clock = std::chrono::steady_clock;
 
 constexpr std::size_t answer_depth = 32;  // a later broker may nest deeper than this version's
 constexpr std::size_t max_secret_file_bytes = std::size_t{64} * 1024;
@@ -154,11 +154,11 @@ class http_client final : public client {
       if (!secret.empty()) request.set_header("Authorization", "Bearer " + secret);
     }
     std::string received;
-    const auto deadline = clock::now() + timeout;
+    const auto deadline = io::system_clock().now() + timeout;
     bool too_large = false;
     request.content_receiver = [&](const char* data, std::size_t size, std::uint64_t, std::uint64_t) {
       too_large = received.size() + size > options_.max_body_bytes;
-      if (too_large || clock::now() > deadline) return false;
+      if (too_large || io::system_clock().now() > deadline) return false;
       received.append(data, size);
       return true;
     };
