@@ -1,0 +1,52 @@
+// The commands of braidctl. Each prints to `out` what it was asked for and to `err` what went wrong, and returns the
+// exit code of the program: exit_good, or exit_refused when the broker (or the configuration) says no or is not there.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "admin_client/admin_client.hpp"
+#include "io/clock.hpp"
+
+namespace braidmq::ctl {
+
+inline constexpr int exit_good = 0;
+inline constexpr int exit_refused = 1;
+inline constexpr int exit_usage = 2;
+
+enum class format { table, json };
+
+struct context {
+  std::ostream& out;
+  std::ostream& err;
+  // A client whose calls take so long at most.
+  std::function<result<std::unique_ptr<admin_client::client>>(std::chrono::milliseconds)> connect;
+  format as = format::table;
+  // Waiting, so that tests need not.
+  std::function<io::time_point()> now = [] { return io::system_clock().now(); };
+  std::function<void(std::chrono::milliseconds)> sleep;
+};
+
+inline constexpr std::chrono::milliseconds call_timeout = std::chrono::seconds(5);
+
+int show_cluster(context& with);
+
+int list_topics(context& with);
+int get_topic(context& with, const std::string& name);
+int create_topic(context& with, const admin_client::topic_creation& wanted);
+int alter_topic(context& with, const admin_client::topic_change& wanted);
+int delete_topic(context& with, const std::string& name, const std::optional<std::string>& id);
+
+// What a pod runs before it is stopped: never an obstacle, so it always returns exit_good, in bounded time, and at once
+// when there is nothing to hand over or nobody to ask. One line on `out` for each step.
+int drain(context& with, std::chrono::milliseconds timeout);
+
+// Reads a broker's configuration as the broker would.
+int check_config(context& with, const std::string& path, const std::vector<std::string>& overrides);
+
+}  // namespace braidmq::ctl

@@ -1,0 +1,169 @@
+// braidctl: looks at a broker and changes it, by its HTTP API. Exit codes: 0 done, 1 refused or not reachable, 2 wrong
+// usage.
+#include <csignal>
+#include <iostream>
+#include <thread>
+
+#include <CLI/CLI.hpp>
+
+#include "ctl/commands.hpp"
+#include "ctl/parse.hpp"
+
+namespace {
+
+using namespace braidmq;  // NOLINT(google-build-using-namespace): one small file
+
+struct arguments {
+  std::string admin = "127.0.0.1:9644";
+  std::string secret_file;
+  std::string output = "table";
+  std::string timeout = "120s";
+  std::string path;
+  std::vector<std::string> sets;
+  std::string name;
+  std::string id;
+  std::int32_t partitions = -1;
+  std::int32_t replication_factor = -1;
+  std::vector<std::string> configs;
+  std::vector<std::string> unset;
+  bool validate_only = false;
+};
+
+// An argument that has the wrong form, found when its command runs.
+struct bad_usage {
+  std::string words;
+};
+
+ctl::context make_context(const arguments& given) {
+  ctl::context made{.out = std::cout, .err = std::cerr, .connect = nullptr, .sleep = nullptr};
+  made.as = given.output == "json" ? ctl::format::json : ctl::format::table;
+  // A program that waits for another one's work has no condition of its own to wait on.
+  made.sleep = [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); };  // tidy: allow(sleep)
+  made.connect = [&given](std::chrono::milliseconds timeout) {
+    admin_client::client_options options;
+    options.url = ctl::url_of(given.admin);
+    options.timeout = timeout;
+    if (!given.secret_file.empty()) options.secret = admin_client::secret_from_file(given.secret_file);
+    return admin_client::connect(std::move(options));
+  };
+  return made;
+}
+
+std::map<std::string, std::string> configs_of(const arguments& given) {
+  auto configs = ctl::parse_configs(given.configs);
+  if (!configs) throw bad_usage{"--config needs the form key=value, each key once"};
+  return *configs;
+}
+
+int create(ctl::context& with, const arguments& given) {
+  return ctl::create_topic(with, {.name = given.name,
+                                  .partitions = given.partitions,
+                                  .replication_factor = given.replication_factor,
+                                  .configs = configs_of(given),
+                                  .validate_only = given.validate_only});
+}
+
+int alter(ctl::context& with, const arguments& given) {
+  admin_client::topic_change wanted{.name = given.name, .validate_only = given.validate_only};
+  if (!given.id.empty()) wanted.id = given.id;
+  if (given.partitions != -1) wanted.partitions = given.partitions;
+  for (auto& [key, value] : configs_of(given)) wanted.configs[key] = value;
+  for (const std::string& key : given.unset) {
+    if (!wanted.configs.emplace(key, std::nullopt).second) throw bad_usage{key + " is both set and unset"};
+  }
+  if (!wanted.partitions && wanted.configs.empty()) {
+    throw bad_usage{"nothing to change: give --partitions, --config or --unset"};
+  }
+  return ctl::alter_topic(with, wanted);
+}
+
+int drain(ctl::context& with, const arguments& given) {
+  const auto timeout = ctl::parse_duration(given.timeout);
+  if (!timeout) throw bad_usage{"--timeout is a number with a unit: 500ms, 120s or 2m"};
+  return ctl::drain(with, *timeout);
+}
+
+using action = std::function<int(ctl::context&)>;
+
+void add_topic_commands(CLI::App& topics, arguments& given, action& chosen) {
+  topics.require_subcommand(1);
+  auto* list = topics.add_subcommand("list", "all topics");
+  list->callback([&] { chosen = [](ctl::context& with) { return ctl::list_topics(with); }; });
+
+  auto* get = topics.add_subcommand("get", "one topic");
+  get->add_option("name", given.name)->required();
+  get->callback([&] { chosen = [&](ctl::context& with) { return ctl::get_topic(with, given.name); }; });
+
+  auto* make = topics.add_subcommand("create", "a new topic");
+  make->add_option("name", given.name)->required();
+  make->add_option("--partitions", given.partitions, "how many; the broker's default when not given");
+  make->add_option("--replication-factor", given.replication_factor, "the braid's when not given");
+  make->add_option("--config", given.configs, "key=value; may be given more than once");
+  make->add_flag("--validate-only", given.validate_only, "check it, make nothing");
+  make->callback([&] { chosen = [&](ctl::context& with) { return create(with, given); }; });
+
+  auto* change = topics.add_subcommand("alter", "more partitions, other configs");
+  change->add_option("name", given.name)->required();
+  change->add_option("--id", given.id, "only when the topic has this id");
+  change->add_option("--partitions", given.partitions, "the new number; it may only grow");
+  change->add_option("--config", given.configs, "key=value; may be given more than once");
+  change->add_option("--unset", given.unset, "a config that goes back to its default; may be given more than once");
+  change->add_flag("--validate-only", given.validate_only, "check it, change nothing");
+  change->callback([&] { chosen = [&](ctl::context& with) { return alter(with, given); }; });
+
+  auto* remove = topics.add_subcommand("delete", "a topic and all its records, for good");
+  remove->add_option("name", given.name)->required();
+  remove->add_option("--id", given.id, "only when the topic has this id");
+  remove->callback([&] {
+    chosen = [&](ctl::context& with) {
+      return ctl::delete_topic(with, given.name, given.id.empty() ? std::nullopt : std::optional(given.id));
+    };
+  });
+}
+
+void add_commands(CLI::App& cli, arguments& given, action& chosen) {
+  cli.add_option("--admin", given.admin, "host:port of a broker's admin.listener")
+      ->envname("BRAIDCTL_ADMIN")
+      ->capture_default_str();
+  cli.add_option("--secret-file", given.secret_file, "file whose first line is the secret that changes need")
+      ->envname("BRAIDCTL_SECRET_FILE");
+  cli.add_option("-o,--output", given.output, "table or json")->check(CLI::IsMember({"table", "json"}));
+  cli.set_version_flag("--version", BRAID_VERSION);
+  cli.require_subcommand(1);
+  cli.fallthrough();
+
+  auto* cluster = cli.add_subcommand("cluster", "brokers and braids");
+  cluster->callback([&] { chosen = [](ctl::context& with) { return ctl::show_cluster(with); }; });
+
+  add_topic_commands(*cli.add_subcommand("topics", "list, get, create, alter, delete")->fallthrough(), given, chosen);
+
+  auto* draining = cli.add_subcommand("drain", "hand over what a broker leads before it stops; always ends with 0");
+  draining->add_option("--timeout", given.timeout, "how long to wait: 500ms, 120s, 2m")->capture_default_str();
+  draining->callback([&] { chosen = [&](ctl::context& with) { return drain(with, given); }; });
+
+  auto* check = cli.add_subcommand("check-config", "read a broker's configuration as the broker would");
+  check->add_option("file", given.path)->required();
+  check->add_option("--set", given.sets, "key=value; wins over the file; may be given more than once");
+  check->callback(
+      [&] { chosen = [&](ctl::context& with) { return ctl::check_config(with, given.path, given.sets); }; });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  CLI::App cli{"Looks at a BraidMQ broker and changes it.", "braidctl"};
+  arguments given;
+  action chosen;
+  try {
+    add_commands(cli, given, chosen);
+    cli.parse(argc, argv);
+    ctl::context with = make_context(given);
+    return chosen(with);
+  } catch (const CLI::ParseError& e) {
+    return cli.exit(e) == 0 ? ctl::exit_good : ctl::exit_usage;
+  } catch (const bad_usage& e) {
+    std::cerr << "braidctl: " << e.words << std::endl;
+    return ctl::exit_usage;
+  }
+}

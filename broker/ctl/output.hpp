@@ -1,0 +1,26 @@
+// How braidctl shows things to people: aligned tables, and text that cannot command a terminal.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "ctl/commands.hpp"
+
+namespace braidmq::ctl {
+
+// Rows of equal length, the first one the heads; columns two spaces apart, no space at the end of a line.
+std::string table(const std::vector<std::vector<std::string>>& rows);
+
+// Control characters as \xNN.
+std::string printable(std::string_view text);
+
+// Indented, with a line end.
+std::string pretty(const nlohmann::json& value);
+
+// Says on `err` what went wrong; exit_refused.
+int refuse(context& with, const error& why);
+
+}  // namespace braidmq::ctl

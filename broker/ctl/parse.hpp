@@ -1,0 +1,22 @@
+// What users write as arguments.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace braidmq::ctl {
+
+// "500ms", "120s", "2m": a whole number and its unit.
+std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
+
+// "key=value"; nothing when one has another form or a key is given twice.
+std::optional<std::map<std::string, std::string>> parse_configs(const std::vector<std::string>& texts);
+
+// "host:port" -> "http://host:port"; what has a scheme stays.
+std::string url_of(const std::string& text);
+
+}  // namespace braidmq::ctl
