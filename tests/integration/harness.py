@@ -5,6 +5,7 @@ system picks and a temporary folder; whatever it started is ended and removed af
 """
 
 import hashlib
+import json
 import os
 import pathlib
 import re
@@ -145,10 +146,15 @@ class Broker:
     def connect(self, timeout=20):
         return kafka_raw.Connection(self.address, timeout)
 
-    def http(self, path):
-        """(status, body) of a GET on the admin port."""
+    def http(self, path, method="GET", body=None, secret=None):
+        """(status, body) of a request on the admin port. `body`: bytes, or what becomes JSON."""
+        if body is not None and not isinstance(body, bytes):
+            body = json.dumps(body).encode()
+        request = urllib.request.Request(f"http://{self.admin[0]}:{self.admin[1]}{path}", body, method=method)
+        if secret:
+            request.add_header("Authorization", f"Bearer {secret}")
         try:
-            with urllib.request.urlopen(f"http://{self.admin[0]}:{self.admin[1]}{path}", timeout=20) as answer:
+            with urllib.request.urlopen(request, timeout=40) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as e:
             return e.code, e.read().decode()
@@ -213,6 +219,31 @@ class Test:
                 # BraidMQ answers when the topic can be used; others may take a moment longer.
                 wait_until(lambda: all(connection.fetch(name, 0, partition=p)[0] == 0 for p in range(partitions)), name)
         return name
+
+    def admin_broker(self, **settings):
+        """A running broker with a secret file: broker.api(method, path, body) speaks JSON with the secret."""
+        secret_file = self.folder / "secrets"
+        secret = "s" * 40
+        secret_file.write_text(secret + "\n")
+        broker = self.broker(braid_secret_file=secret_file, **settings)
+        broker.secret, broker.secret_file = secret, secret_file
+
+        def api(method, path, body=None):
+            status, text = broker.http(path, method, body, secret)
+            return status, json.loads(text) if text else None
+
+        broker.api = api
+        return broker
+
+    def ctl(self, broker, *arguments):
+        """(exit code, standard output, standard error) of braidctl against the broker."""
+        program = pathlib.Path(self.program).parents[1] / "ctl/braidctl"
+        command = [str(program), "--admin", f"{broker.admin[0]}:{broker.admin[1]}"]
+        if getattr(broker, "secret_file", None):
+            command += ["--secret-file", str(broker.secret_file)]
+        done = subprocess.run(command + [str(a) for a in arguments], capture_output=True, text=True, timeout=60,
+                              check=False)
+        return done.returncode, done.stdout, done.stderr
 
     def own_broker(self):
         """For promises that go beyond what other brokers do: the external one is no measure of them."""

@@ -319,6 +319,13 @@ class Connection:
 
     def metadata(self, names):
         """{topic: (error code, topic id, [(partition, leader)])}"""
+        return self._metadata(names)[1]
+
+    def brokers(self):
+        """[(id, host, port)] as the broker tells the clients of this listener."""
+        return self._metadata([])[0]
+
+    def _metadata(self, names):
         def topic(writer, name):
             writer.raw(bytes(16)).compact_string(name).tags()
 
@@ -340,7 +347,7 @@ class Connection:
         body = Writer().compact_array(names, topic).int8(0).int8(0).tags()
         reader = self.request(METADATA, 12, body.out)
         reader.int32()
-        reader.compact_array(broker)
+        brokers = reader.compact_array(broker)
         reader.compact_string()
         reader.int32()
         topics = {}
@@ -352,7 +359,7 @@ class Connection:
             reader.tags()
         reader.tags()
         reader.done()
-        return topics
+        return brokers, topics
 
     def produce_body(self, topic, batch, partition=0, acks=-1):
         slice_ = Writer().int32(partition).compact_bytes(batch).tags()
