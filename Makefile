@@ -29,7 +29,7 @@ configure = CC=$(CC) CXX=$(CXX) cmake --log-level=NOTICE -S . -B $@ -G Ninja -DB
 
 .PHONY: help
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # --- Set-up -----------------------------------------------------------------------------------------------------------
 
@@ -115,6 +115,23 @@ format: ## Format every C++ file in place
 	@git ls-files '*.cpp' '*.hpp' | xargs -r clang-format-19 -i
 
 include cmake/kubernetes.mk
+
+# Promises on a real Kubernetes: E2E_KUBECONFIG's, kind's, or our own, which `make k8s` starts. Once, what it needs is built.
+NODES ?= 2
+.PHONY: k8s k8s-down e2e e2e-full
+k8s: ## Start a Kubernetes of NODES=2 nodes on this machine, without Docker (needs root); prints its KUBECONFIG
+	@e2e/cluster/k8s up $(NODES)
+
+k8s-down: ## End it, and remove its state
+	@e2e/cluster/k8s down
+
+e2e: kube-packages $(VENV_STAMP) ## What BraidMQ promises on Kubernetes, as CI runs it (ONLY='broker_kill ...' picks some, KEEP=1)
+	@$(KUBE_TOOLS) helm
+	@NODES=$(NODES) e2e/run.py $(ONLY)
+
+e2e-full: kube-packages $(VENV_STAMP) $(JAVA_STAMP) ## All promises, with Java, Prometheus, a lost node, the image from source
+	@$(KUBE_TOOLS) helm
+	@NODES=$(NODES) e2e/run.py --full $(ONLY)
 
 # --- Run --------------------------------------------------------------------------------------------------------------
 
