@@ -1,0 +1,67 @@
+"""When nothing changes, the operator writes nothing but its Lease: 1 minute, or 10 in the full run.
+
+Counted three ways: by the operator's own metric, by the resourceVersion of every object in its namespace, and, on our own
+Kubernetes, by the API server's audit log.
+"""
+
+import time
+
+from lib.audit import Audit
+from lib.base import Skip, equal, wait_for
+
+KINDS = ("braidclusters", "braidpools", "topics", "statefulsets", "services", "configmaps", "secrets", "pods", "events",
+         "persistentvolumeclaims", "networkpolicies", "poddisruptionbudgets")
+WRITES = ("POST", "PUT", "PATCH", "DELETE", "create", "update", "patch", "apply", "delete")
+
+
+def versions(kube, namespace):
+    return {f"{kind}/{one['metadata']['name']}": one["metadata"]["resourceVersion"]
+            for kind in KINDS for one in kube.list(kind, namespace)}
+
+
+def requests(kube, product):
+    """Writes that the operators count themselves, Leases included; and the renewals of the Lease."""
+    total = 0.0
+    for pod in product.operator_pods():
+        _, text = kube.request("GET", f"/api/v1/namespaces/{product.namespace}/pods/{pod['metadata']['name']}:8080/proxy/metrics")
+        for line in text["message"].splitlines():
+            if line.startswith("braidmq_operator_api_requests_total{") and any(f'verb="{verb}"' in line for verb in WRITES):
+                total += float(line.rsplit(" ", 1)[1])
+    return total
+
+
+def run(t):
+    product, kube = t.product.installed(), t.kube
+    seconds = 600 if t.full else 60
+    for topic in kube.list("topics", product.namespace):
+        if "deletionTimestamp" in topic["metadata"]:
+            kube.await_gone("topics", product.namespace, topic["metadata"]["name"])
+    product.make_topic("quiet")
+    settle(kube, product)
+    try:
+        audit = Audit(t.platform, f"system:serviceaccount:{product.namespace}:{product.operator_release}")
+    except Skip:
+        audit = None
+    before, counted = versions(kube, product.namespace), requests(kube, product)
+    began = time.monotonic()
+    wait_for("the quiet time over", lambda: t.since(began) > seconds, seconds + 5, every=1)
+    equal(versions(kube, product.namespace), before, "objects of the namespace after a time in which nothing changed")
+    if audit:
+        equal(audit.writes(), [], "writes of the operator in the audit log")
+        audit.close()
+    # One renewal of the Lease every 2 s, by the one that leads.
+    t.figure(f"writes in {seconds} s, all of them renewals of the Lease", int(requests(kube, product) - counted), "", limit=seconds / 2 + 5)
+    t.figure("other writes", 0, "")
+
+
+def settle(kube, product):
+    """Until 10 s have passed without a change: what earlier promises did may echo."""
+    last = [None, time.monotonic()]
+
+    def still():
+        now = versions(kube, product.namespace)
+        if now != last[0]:
+            last[:] = [now, time.monotonic()]
+        return time.monotonic() - last[1] > 10
+
+    wait_for("10 s without a change", still, 120, every=0.5)
