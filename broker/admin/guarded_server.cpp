@@ -18,8 +18,7 @@ namespace {
 using admin_client::errc;
 using namespace std::chrono_literals;
 
-constexpr auto idle_time = 1000ms;     // of a connection between requests
-constexpr auto read_time = 5000ms;     // for a whole request
+constexpr auto idle_time = 1s;         // of a connection between requests
 constexpr auto write_time = 15'000ms;  // for a whole answer
 constexpr auto linger_time = 200ms;
 constexpr std::size_t max_requests = 1000;  // of one connection
@@ -78,8 +77,12 @@ void write(const http_response& from, httplib::Response& to) {
 
 }  // namespace
 
-guarded_server::guarded_server(router& routes, guard may) : routes_(routes), may_(std::move(may)) {
+guarded_server::guarded_server(router& routes, guard may, std::chrono::milliseconds request_time)
+    : routes_(routes), may_(std::move(may)), request_time_(request_time) {
   new_task_queue = [] { return new worker_pool(max_threads); };
+  // The library tells clients so; what is done is done below.
+  set_keep_alive_timeout(std::chrono::seconds(idle_time).count());
+  set_keep_alive_max_count(max_requests);
   set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
     current.stream->allow_more(body_bytes_on_the_wire);
     const bool may_have_body =
@@ -115,11 +118,11 @@ guarded_server::guarded_server(router& routes, guard may) : routes_(routes), may
 }
 
 void guarded_server::serve(const httplib::Request& from, httplib::Response& to, const httplib::ContentReader* reader) {
-  const auto began = guarded_stream::clock::now();
+  const auto began = io::system_clock().now();
   const route* target = nullptr;
   const http_response said = answer_to(from, reader, target);
   write(said, to);
-  routes_.count(target, said.status, guarded_stream::clock::now() - began);
+  routes_.count(target, said.status, io::system_clock().now() - began);
   current.stream->begin_answer(write_time);
 }
 
@@ -173,7 +176,7 @@ bool guarded_server::process_and_close_socket(socket_t socket) {
   }
   bool served = false;
   for (std::size_t count = 1; taken && count <= max_requests && stream.wait_for_request(idle_time); ++count) {
-    stream.begin_request(max_header_bytes, read_time);
+    stream.begin_request(max_header_bytes, request_time_);
     current = {.stream = &stream, .close_after = count == max_requests};
     bool closed = false;
     served = process_request(stream, count == max_requests, closed, nullptr);
@@ -191,6 +194,10 @@ bool guarded_server::process_and_close_socket(socket_t socket) {
   open_.erase(socket);
   ::close(socket);
   return served;
+}
+
+void guarded_server::widen_backlog() {
+  ::listen(svr_sock_, SOMAXCONN);
 }
 
 void guarded_server::close_input() {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <mutex>
 #include <set>
@@ -28,8 +29,11 @@ class guarded_server final : public httplib::Server {
 
   // `may`: whether a route may be used with this Authorization header; asked before the body is read.
   using guard = std::function<std::optional<http_response>(const route&, const std::string& authorization)>;
-  guarded_server(router& routes, guard may);
+  // `request_time`: so long may a request take to come whole.
+  guarded_server(router& routes, guard may, std::chrono::milliseconds request_time);
 
+  // Once bound: the library lets five connections wait for its thread; the sixth would try again a second later.
+  void widen_backlog();
   // Takes no further request, also from connections that are here; answers under way leave. Then stop().
   void close_input();
 
@@ -41,6 +45,7 @@ class guarded_server final : public httplib::Server {
 
   router& routes_;
   guard may_;
+  const std::chrono::milliseconds request_time_;
   std::mutex mutex_;
   std::set<socket_t> open_;  // guarded by mutex_
   bool closing_ = false;

@@ -28,9 +28,9 @@ void describe(const sockaddr_storage& address, std::string& ip, int& port) {
 
 }  // namespace
 
-bool guarded_stream::wait(short events, clock::time_point until) const {
+bool guarded_stream::wait(short events, io::time_point until) const {
   while (true) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now());
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - io::system_clock().now());
     if (left.count() <= 0) return false;
     pollfd one{socket_, events, 0};
     const int ready = poll(&one, 1, static_cast<int>(std::min<std::int64_t>(left.count(), 60'000)));
@@ -41,14 +41,14 @@ bool guarded_stream::wait(short events, clock::time_point until) const {
 
 bool guarded_stream::wait_for_request(std::chrono::milliseconds timeout) {
   if (buffer_at_ < buffer_end_) return true;
-  if (!wait(POLLIN, clock::now() + timeout)) return false;
+  if (!wait(POLLIN, io::system_clock().now() + timeout)) return false;
   char first = 0;
   return recv(socket_, &first, 1, MSG_PEEK | MSG_DONTWAIT) == 1;
 }
 
 void guarded_stream::begin_request(std::size_t max_bytes, std::chrono::milliseconds read_time) {
   bytes_left_ = max_bytes;
-  read_deadline_ = clock::now() + read_time;
+  read_deadline_ = io::system_clock().now() + read_time;
   write_deadline_ = read_deadline_;
 }
 

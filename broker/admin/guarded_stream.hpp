@@ -10,12 +10,12 @@
 
 #include <httplib.h>
 
+#include "io/clock.hpp"
+
 namespace braidmq::admin {
 
 class guarded_stream final : public httplib::Stream {
  public:
-  using clock = std::chrono::steady_clock;
-
   explicit guarded_stream(socket_t socket) : socket_(socket) {}
 
   // Waits for the first byte of a request; false when none came in time or the client is gone.
@@ -24,7 +24,7 @@ class guarded_stream final : public httplib::Stream {
   void begin_request(std::size_t max_bytes, std::chrono::milliseconds read_time);
   void allow_more(std::size_t bytes) { bytes_left_ += bytes; }
   // The request has been read: so long may its answer take to leave.
-  void begin_answer(std::chrono::milliseconds write_time) { write_deadline_ = clock::now() + write_time; }
+  void begin_answer(std::chrono::milliseconds write_time) { write_deadline_ = io::system_clock().now() + write_time; }
 
   bool is_readable() const override;
   bool is_writable() const override;
@@ -35,15 +35,15 @@ class guarded_stream final : public httplib::Stream {
   socket_t socket() const override { return socket_; }
 
  private:
-  bool wait(short events, clock::time_point until) const;
+  bool wait(short events, io::time_point until) const;
 
   socket_t socket_;
   std::array<char, 4096> buffer_{};
   std::size_t buffer_at_ = 0;
   std::size_t buffer_end_ = 0;
   std::size_t bytes_left_ = 0;
-  clock::time_point read_deadline_;
-  clock::time_point write_deadline_;
+  io::time_point read_deadline_;
+  io::time_point write_deadline_;
 };
 
 }  // namespace braidmq::admin

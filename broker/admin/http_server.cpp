@@ -86,9 +86,9 @@ struct http_server::state {
   http_options options;
   secret_file secrets;
   router routes;
-  guarded_server server{routes, [this](const route& to, const std::string& authorization) {
-                          return may_use(secrets, to, authorization);
-                        }};
+  guarded_server server{
+      routes, [this](const route& to, const std::string& authorization) { return may_use(secrets, to, authorization); },
+      options.request_time};
   std::thread thread;
   std::uint16_t port = 0;
   std::atomic<bool> ended{false};
@@ -98,6 +98,7 @@ result<std::unique_ptr<http_server>> http_server::start(http_options options) {
   auto made = std::make_unique<state>(std::move(options));
   if (!made->options.secret_file.empty()) BRAID_TRY_VOID(made->secrets.read());
   BRAID_TRY_VOID(made->bind());
+  made->server.widen_backlog();
   made->serve();
   return std::unique_ptr<http_server>(new http_server(std::move(made)));
 }

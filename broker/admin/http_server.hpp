@@ -6,6 +6,7 @@
 // Callbacks and the backend run on those threads: they may block, but not for long.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -23,8 +24,9 @@ struct http_options {
   reasons_callback not_live;   // none given: live as long as it answers
   reasons_callback not_ready;  // none given: never ready, because nobody said so
   std::vector<metrics_callback> metrics;
-  std::shared_ptr<backend> api = nullptr;  // none: health and metrics only
-  std::string secret_file = {};            // none: no changes
+  std::shared_ptr<backend> api = nullptr;                            // none: health and metrics only
+  std::string secret_file = {};                                      // none: no changes
+  std::chrono::milliseconds request_time = std::chrono::seconds(5);  // in which a request must have come whole
 };
 
 class http_server {

@@ -74,7 +74,7 @@ error to_api_error(error why) {
   // The braid has no leader here, now: to a client of this API that is the same as no controller.
   if (code == protocol::error_code::not_leader_or_follower) as = errc::not_controller;
   if (as == errc::refused) return why;  // its words stay inside
-  return {make_error_code(as), why.to_string()};
+  return {make_error_code(as), why.message.empty() ? why.code.message() : std::move(why.message)};
 }
 
 result<server::broker*> broker_api::broker() const {
@@ -94,7 +94,7 @@ result<admin_client::cluster_info> broker_api::cluster() {
   info.broker_id = id.value();
   info.controller_id = self->controller().is_ready() ? id.value() : -1;
   info.metadata_index = image->index();
-  info.replication_factor = 1;
+  info.replication_factor = self->controller().replication_factor();
   for (const auto& [other, registration] : image->brokers()) {
     auto& shown = info.brokers.emplace_back();
     shown.id = other.value();

@@ -5,11 +5,12 @@
 #include <future>
 #include <utility>
 
-#include <asio/io_context.hpp>
 #include <spdlog/spdlog.h>
 
 #include "app/broker_api.hpp"
 #include "app/broker_metrics.hpp"
+#include "app/memory_bounds.hpp"
+#include "asio/io_context.hpp"
 #include "runtime/resources.hpp"
 
 namespace braidmq::app {
@@ -26,7 +27,8 @@ constexpr auto stop_deadline = std::chrono::seconds(10);
   std::_Exit(EXIT_FAILURE);
 }
 
-server::broker_options options_of(const config::broker_config& config, std::optional<uuid> cluster_id) {
+server::broker_options options_of(const config::broker_config& config, std::optional<uuid> cluster_id,
+                                  const runtime::resources& available) {
   server::broker_options options;
   options.id = model::broker_id(static_cast<std::int32_t>(config.broker_id));
   options.data_dir = config.data_dir;
@@ -38,7 +40,10 @@ server::broker_options options_of(const config::broker_config& config, std::opti
   options.log.segment_bytes = static_cast<std::uint64_t>(config.log_segment_bytes);
   options.log.index_interval_bytes = static_cast<std::uint32_t>(config.log_index_interval_bytes);
   options.aggregator.entry_max_bytes = static_cast<std::size_t>(config.entry_max_bytes);
-  options.write_behind_max_bytes = static_cast<std::size_t>(config.write_behind_max_bytes);
+  const memory_bounds bounds = bound_by_memory(
+      {options.aggregator.queue_max_bytes, static_cast<std::size_t>(config.write_behind_max_bytes)}, available);
+  options.aggregator.queue_max_bytes = bounds.queue_max_bytes;
+  options.write_behind_max_bytes = bounds.write_behind_max_bytes;
   options.linger = std::chrono::milliseconds(config.linger_ms);
   options.default_partitions = static_cast<std::int32_t>(config.num_partitions);
   options.auto_create_topics = config.auto_create_topics;
@@ -54,7 +59,8 @@ server::broker_options options_of(const config::broker_config& config, std::opti
 
 process::process(const config::broker_config& config)
     : config_(config),
-      shards_(runtime::shard_count(runtime::read_resources(), static_cast<unsigned>(config.shards))),
+      resources_(runtime::read_resources()),
+      shards_(runtime::shard_count(resources_, static_cast<unsigned>(config.shards))),
       metadata_shard_(metadata_shard_index) {}
 
 process::~process() {
@@ -71,6 +77,7 @@ result<std::unique_ptr<process>> process::start(const config::broker_config& con
   made->shards_.start();
   made->broker_->start();
   made->serving_ = true;
+  spdlog::info("{} shards on {}", made->shards_.size(), to_string(made->resources_));
   return made;
 }
 
@@ -113,8 +120,8 @@ status process::open_broker() {
   server::broker_environment environment{
       io::posix_file_system(), io::system_clock(), io::system_random(), metadata_shard_, metadata_shard_,
       metadata_disk_,          shards_.at(0),      shards_.at(0),       wal_disk_,       segment_disk_};
-  auto opened =
-      server::broker::open(options_of(config_, cluster_id), environment, [](const error& why) { end_at_once(why); });
+  auto opened = server::broker::open(options_of(config_, cluster_id, resources_), environment,
+                                     [](const error& why) { end_at_once(why); });
   if (!opened) return tl::unexpected(std::move(opened).error());
   broker_ = std::move(*opened);
   broker_->set_advertised(fixed_addresses());

@@ -16,6 +16,7 @@
 #include "io/thread_executor.hpp"
 #include "net/connection_set.hpp"
 #include "net/tcp_listener.hpp"
+#include "runtime/resources.hpp"
 #include "runtime/shard_set.hpp"
 #include "server/broker.hpp"
 #include "server/dispatcher.hpp"
@@ -57,6 +58,7 @@ class process {
   void drain_connections();
 
   config::broker_config config_;
+  runtime::resources resources_;
   runtime::shard_set shards_;
   runtime::shard metadata_shard_;
   io::thread_executor metadata_disk_{"metadata-wal"};

@@ -80,7 +80,7 @@ const std::array<key_spec, 31> keys = {{
     {.name = "braid.entry.max.bytes", .member = &broker_config::entry_max_bytes, .default_value = "104857600", .unit = "bytes",
      .min = 1024, .max = gib, .words = "Largest entry of the log, and so the largest atomic write"},
     {.name = "braid.write.behind.max.bytes", .member = &broker_config::write_behind_max_bytes, .default_value = "134217728",
-     .unit = "bytes", .min = mib, .max = 64 * gib, .words = "Applied bytes that wait for the disk; beyond it apply waits"},
+     .unit = "bytes", .min = mib, .max = 64 * gib, .words = "Applied bytes that wait for the disk, an eighth of the memory at most; beyond it apply waits"},
     {.name = "braid.shards", .member = &broker_config::shards, .default_value = "0", .min = 0, .max = 1024,
      .words = "Event loops; 0: as many as the CPU quota has whole CPUs"},
     {.name = "log.level", .member = &broker_config::log_level, .default_value = "info",

@@ -98,6 +98,7 @@ class http_server_test : public ::testing::Test {
     });
     made.api = api_;
     made.secret_file = secret_path_.string();
+    made.request_time = request_time_;
     return made;
   }
 
@@ -136,6 +137,7 @@ class http_server_test : public ::testing::Test {
   std::mutex mutex_;
   std::vector<std::string> reasons_{"metadata: not loaded", "a \"quoted\"\nreason \xff"};
   std::atomic<bool> throws_{false};
+  std::chrono::milliseconds request_time_{5000};
   std::unique_ptr<http_server> server_;
   std::unique_ptr<httplib::Client> client_;
 };

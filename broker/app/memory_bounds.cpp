@@ -1,0 +1,36 @@
+#include "app/memory_bounds.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace braidmq::app {
+namespace {
+
+// Two queues of an eighth leave room for what is in flight, for connections, and for the log's pages.
+constexpr std::uint64_t queue_share = 8;
+constexpr std::size_t least_bytes = std::size_t{1} << 20U;
+constexpr std::uint64_t mib = 1024 * 1024;
+
+std::size_t share(std::size_t wanted, std::uint64_t memory_bytes) {
+  if (memory_bytes == 0) return wanted;
+  return std::min(wanted, std::max(least_bytes, static_cast<std::size_t>(memory_bytes / queue_share)));
+}
+
+}  // namespace
+
+memory_bounds bound_by_memory(memory_bounds wanted, const runtime::resources& available) {
+  return {share(wanted.queue_max_bytes, available.memory_bytes),
+          share(wanted.write_behind_max_bytes, available.memory_bytes)};
+}
+
+std::string to_string(const runtime::resources& available) {
+  const auto source = [](bool limited) { return limited ? "limit of the control group" : "of the machine"; };
+  const std::string memory =
+      available.memory_bytes == 0
+          ? std::string("unknown memory")
+          : fmt::format("{} MiB of memory ({})", available.memory_bytes / mib, source(available.memory_limited));
+  return fmt::format("{:g} CPUs ({}), {}", available.cpus, source(available.cpus_limited), memory);
+}
+
+}  // namespace braidmq::app
