@@ -10,7 +10,7 @@
 #include "app/broker_api.hpp"
 #include "app/broker_metrics.hpp"
 #include "app/memory_bounds.hpp"
-#include "asio/io_context.hpp"
+#include <asio/io_context.hpp>
 #include "runtime/resources.hpp"
 
 namespace braidmq::app {

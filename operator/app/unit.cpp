@@ -111,7 +111,7 @@ unit::~unit() {
 }
 
 void unit::make_controllers() {
-  const auto make = [this](const char* name, int workers, auto work) {
+  const auto make = [](const char* name, int workers, auto work) {
     k8s::controller_options options{.name = name, .workers = workers, .on_fatal = end_process};
     return std::make_unique<k8s::controller>(std::move(options), std::move(work));
   };

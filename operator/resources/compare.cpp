@@ -89,8 +89,13 @@ bool covers_object(const json& live, const json& wanted) {
 }  // namespace
 
 void seal(json& object) {
-  object["metadata"]["annotations"].erase(std::string(applied_annotation));
-  object["metadata"]["annotations"][applied_annotation] = revision_of(object);
+  auto& annotations = object["metadata"]["annotations"];
+  if (annotations.is_object())
+    annotations.erase(std::string(applied_annotation));
+  else
+    annotations = json::object();
+  const auto revision = revision_of(object);
+  annotations[applied_annotation] = revision;
 }
 
 bool covers(const json& live, const json& wanted) {

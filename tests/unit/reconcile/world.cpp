@@ -57,6 +57,14 @@ class world::counting_client final : public k8s::client {
  public:
   counting_client(k8s::testing::fake_client& inner, kill_switch& counter) : inner_(inner), counter_(counter) {}
 
+  template <class Call>
+  auto counted(Call call) {
+    counter_.before_write();
+    auto answer = call();
+    counter_.after_write();
+    return answer;
+  }
+
   result<json> get(const k8s::resource_type& type, const object_key& key) override { return inner_.get(type, key); }
   result<k8s::list_page> list(const k8s::resource_type& type, const k8s::list_options& options) override {
     return inner_.list(type, options);
@@ -80,14 +88,6 @@ class world::counting_client final : public k8s::client {
   }
 
  private:
-  template <class Call>
-  auto counted(Call call) {
-    counter_.before_write();
-    auto answer = call();
-    counter_.after_write();
-    return answer;
-  }
-
   k8s::testing::fake_client& inner_;
   kill_switch& counter_;
 };
@@ -196,11 +196,18 @@ void world::round() {
 
 void world::settle(int max_rounds) {
   int quiet = 0;
+  std::size_t seen = 0;
   for (int i = 0; i < max_rounds && quiet < 3; ++i) {
     const auto before = switch_.writes;
+    seen = api.writes().size();
     round();
     quiet = switch_.writes == before ? quiet + 1 : 0;
   }
+  if (quiet >= 3) return;
+  std::string last;
+  const auto writes = api.writes();
+  for (; seen < writes.size(); ++seen) last += fmt::format("{} {} {}\n", writes[seen].verb, writes[seen].plural, writes[seen].body.dump());
+  ADD_FAILURE() << "does not come to rest; the last round wrote:\n" << last;
 }
 
 // --- what a real Kubernetes does ------------------------------------------------------------------------------------
