@@ -23,7 +23,8 @@ TEST(health_server, answers_with_reasons) {
   EXPECT_EQ(client.Get("/readyz")->status, 200);
   EXPECT_EQ(client.Get("/metrics")->body, "braidmq_operator_leader 1\n");
   EXPECT_EQ(client.Get("/other")->status, 404);
-  EXPECT_EQ(client.Post("/metrics", "x", "text/plain")->status, 404);
+  EXPECT_EQ(client.Post("/metrics", "x", "text/plain")->status, 413) << "no body is ever read";
+  EXPECT_EQ(client.Post("/metrics")->status, 404);
 }
 
 TEST(health_server, does_not_share_its_port) {
