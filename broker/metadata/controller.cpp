@@ -302,7 +302,9 @@ void controller::settle_identity() {
     }
     if (claimed->second == wanted) return;
   }
-  propose(register_broker{options_.broker, std::move(wanted)}, patience, report);
+  // Changes that are asked for before it is applied build on it.
+  const auto index = propose(register_broker{options_.broker, wanted}, patience, report);
+  if (index) proposed_registration_.emplace(*index, std::move(wanted));
 }
 
 void controller::publish() {

@@ -42,13 +42,16 @@ class RegistrationTest : public ServerTest {
 
   // Opens and starts without expecting it to become ready.
   void try_to_start() {
+    begin();
+    run();
+  }
+  void begin() {
     auto opened = broker::open(
         options_, {fs_, clock_, random_, control_, control_timers_, disk_, shard_, shard_timers_, disk_, disk_},
         [this](const error& why) { fatal_ = why.to_string(); });
     ASSERT_TRUE(opened) << opened.error().to_string();
     broker_ = std::move(*opened);
     broker_->start();
-    run();
   }
 };
 
@@ -97,6 +100,29 @@ TEST_F(RegistrationTest, ChangesAtOnceBuildOnEachOther) {
   run();
   EXPECT_EQ(answered, 5);
   EXPECT_EQ(own().listeners.size(), 6U);
+}
+
+// Whatever moment of the start a change meets, it must not bring back what was said in the run before.
+TEST_F(RegistrationTest, AChangeDuringTheStartBuildsOnWhatIsSaidAnew) {
+  start();
+  ASSERT_TRUE(change([](auto& own) { own.draining = true; }));
+  stop();
+  options_.advertised = {{"PLAINTEXT", "moved.example", 1}};
+  begin();
+  int tries = 0;
+  bool changed = false;
+  for (bool more = true; more && !changed; more = loop_.run_one() || context_.poll_one() > 0) {
+    context_.restart();
+    ++tries;
+    broker_->controller().change_registration([](auto& own) { own.listeners.push_back({"X", "x.example", 2}); }, 5s,
+                                              [&](const status& done) { changed = changed || done.has_value(); });
+  }
+  run();  // those that are under way refer to this frame
+  EXPECT_TRUE(changed);
+  EXPECT_GT(tries, 10) << "it was asked for at many moments";
+  EXPECT_FALSE(own().draining);
+  EXPECT_EQ(own().find("PLAINTEXT")->host, "moved.example");
+  EXPECT_NE(own().find("X"), nullptr);
 }
 
 TEST_F(RegistrationTest, DrainingIsSaidAndForgottenByARestart) {
