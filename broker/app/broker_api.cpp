@@ -79,7 +79,10 @@ error to_api_error(error why) {
 
 result<server::broker*> broker_api::broker() const {
   if (!process_.serving_) return fail(errc::not_controller, "the broker is starting or ending");
-  return process_.broker_.get();
+  server::broker* self = process_.broker_.get();
+  // Until then, what was acknowledged may be missing: a topic that exists must not be said to be unknown.
+  if (!self->controller().is_current()) return fail(errc::not_controller, "the metadata log is still being read");
+  return self;
 }
 
 result<admin_client::cluster_info> broker_api::cluster() {
