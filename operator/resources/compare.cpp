@@ -86,6 +86,26 @@ bool covers_object(const json& live, const json& wanted) {
   });
 }
 
+// The member by which the server tells the items of a list apart; null: the list is one value.
+const char* list_key(const json& list) {
+  for (const char* key : {"mountPath", "name"}) {
+    const bool all =
+        std::ranges::all_of(list, [key](const json& item) { return item.is_object() && item.contains(key); });
+    if (all && !list.empty()) return key;
+  }
+  return nullptr;
+}
+
+bool covers_list(const json& live, const json& wanted) {
+  const char* key = list_key(wanted);
+  if (key == nullptr) return std::ranges::equal(live, wanted, covers);
+  return std::ranges::all_of(wanted, [&](const json& item) {
+    return std::ranges::any_of(live, [&](const json& there) {
+      return there.is_object() && there.contains(key) && there.at(key) == item.at(key) && covers(there, item);
+    });
+  });
+}
+
 }  // namespace
 
 void seal(json& object) {
@@ -101,7 +121,7 @@ void seal(json& object) {
 bool covers(const json& live, const json& wanted) {
   if (is_empty(wanted) && is_empty(live)) return true;
   if (wanted.is_object()) return live.is_object() && covers_object(live, wanted);
-  if (wanted.is_array()) return live.is_array() && std::ranges::equal(live, wanted, covers);
+  if (wanted.is_array()) return live.is_array() && covers_list(live, wanted);
   if (wanted == live) return true;
   // A quantity may be written as a number; the server gives texts.
   if (wanted.is_number() && live.is_string())

@@ -19,8 +19,10 @@ inline constexpr std::string_view revision_annotation = "braidmq.io/pod-revision
 // too.
 void seal(json& object);
 
-// True when every member of `wanted` stands in `live` with the same value. Empty members of `wanted` may be absent,
-// lists have the same length and order, and texts that are equal quantities are equal.
+// True when every member of `wanted` stands in `live` with the same value. Empty members of `wanted` may be absent, and
+// texts that are equal quantities are equal. Lists whose items have names (containers, env, ports, volumes; mounts by
+// their path) are merged by the server: each item of ours is there, in whatever order, and others' beside it are no
+// difference. All other lists have the same length and order.
 bool covers(const json& live, const json& wanted);
 
 // "1Gi" and "1024Mi", "0.5" and "500m". False when either is no quantity.

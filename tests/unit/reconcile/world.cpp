@@ -206,7 +206,8 @@ void world::settle(int max_rounds) {
   if (quiet >= 3) return;
   std::string last;
   const auto writes = api.writes();
-  for (; seen < writes.size(); ++seen) last += fmt::format("{} {} {}\n", writes[seen].verb, writes[seen].plural, writes[seen].body.dump());
+  for (; seen < writes.size(); ++seen)
+    last += fmt::format("{} {} {}\n", writes[seen].verb, writes[seen].plural, writes[seen].body.dump());
   ADD_FAILURE() << "does not come to rest; the last round wrote:\n" << last;
 }
 

@@ -25,10 +25,21 @@ TEST(covers, what_the_server_added_is_no_difference) {
                      wanted));
   EXPECT_FALSE(covers(json::parse(R"({"spec": {"ports": [{"name": "a", "port": 2}]}})"), wanted));
   EXPECT_FALSE(covers(json::parse(R"({"spec": {"ports": []}})"), wanted));
-  EXPECT_FALSE(
-      covers(json::parse(R"({"spec": {"ports": [{"name": "a", "port": 1}, {"name": "b", "port": 2}]}})"), wanted));
+  EXPECT_FALSE(covers(json::parse(R"({"spec": {"ports": 7}})"), wanted));
   EXPECT_FALSE(covers(json::parse("{}"), wanted));
   EXPECT_FALSE(covers(json::parse("null"), wanted));
+}
+
+TEST(covers, lists_that_the_server_merges_have_no_order_and_room_for_others) {
+  const auto env = json::parse(R"([{"name": "A", "value": "1"}, {"name": "B", "value": "2"}])");
+  EXPECT_TRUE(covers(json::parse(R"([{"name": "X"}, {"name": "B", "value": "2"}, {"name": "A", "value": "1"}])"), env));
+  EXPECT_FALSE(covers(json::parse(R"([{"name": "A", "value": "1"}, {"name": "C", "value": "2"}])"), env));
+  EXPECT_FALSE(covers(json::parse(R"(["A", "B"])"), env));
+  const auto mounts = json::parse(R"([{"name": "v", "mountPath": "/a"}, {"name": "v", "mountPath": "/b"}])");
+  EXPECT_TRUE(covers(json::parse(R"([{"name": "v", "mountPath": "/b"}, {"name": "v", "mountPath": "/a"}])"), mounts));
+  EXPECT_FALSE(covers(json::parse(R"([{"name": "v", "mountPath": "/a"}])"), mounts));
+  EXPECT_FALSE(covers(json::parse(R"(["a", "b"])"), json::parse(R"(["b", "a"])")));
+  EXPECT_FALSE(covers(json::parse(R"(["a", "b"])"), json::parse(R"(["a"])")));
 }
 
 TEST(covers, quantities_in_the_servers_form) {
