@@ -201,6 +201,7 @@ TEST_F(TopicAdminTest, TimesOutWhenTheBraidDoesNotApply) {
 TEST_F(TopicAdminTest, WaitsForTheMetadataThatWasAcknowledged) {
   start();
   ASSERT_TRUE(create({"orders", 2, -1, {}}));
+  ASSERT_TRUE(create({"dropped", 2, -1, {}}));
   kill();
   open();
   topic_alteration grow;
@@ -213,7 +214,7 @@ TEST_F(TopicAdminTest, WaitsForTheMetadataThatWasAcknowledged) {
   kill();
   open();
   outcome removed;
-  broker_->topics().remove("orders", std::nullopt, patience, into(removed));
+  broker_->topics().remove("dropped", std::nullopt, patience, into(removed));
   run();
   ASSERT_TRUE(removed.has_value() && removed->has_value()) << removed->error().to_string();
 }
