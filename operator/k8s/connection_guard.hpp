@@ -47,10 +47,9 @@ class connection_guard {
     watched(const watched&) = delete;
     watched& operator=(const watched&) = delete;
 
+    bool was_late() const { return late_; }
     // Also before the guard's next round: the library's own timeout, in whole milliseconds, may end the call first.
-    bool was_late() const {
-      return late_ || io::system_clock().now() + std::chrono::milliseconds(2) >= deadline_;
-    }
+    bool is_due() const { return io::system_clock().now() + std::chrono::milliseconds(2) >= deadline_; }
     bool was_canceled() const { return canceled_; }
 
    private:

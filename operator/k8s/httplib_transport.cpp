@@ -202,7 +202,8 @@ error httplib_transport::explain(httplib::Error code, const connection& used, co
   sent = code == httplib::Error::Read || code == httplib::Error::Write || code == httplib::Error::Canceled ||
          code == httplib::Error::Unknown;
   if (watch.was_canceled()) return {errc::canceled, "canceled by the caller"};
-  if (watch.was_late()) return {errc::timed_out, fmt::format("{} did not answer in time", host_)};
+  if (watch.was_late() || (code == httplib::Error::Read && watch.is_due()))
+    return {errc::timed_out, fmt::format("{} did not answer in time", host_)};
   switch (code) {
     case httplib::Error::SSLServerVerification: {
       const long verdict = used.tls->get_openssl_verify_result();
