@@ -5,12 +5,12 @@
 #include <future>
 #include <utility>
 
+#include <asio/io_context.hpp>
 #include <spdlog/spdlog.h>
 
 #include "app/broker_api.hpp"
 #include "app/broker_metrics.hpp"
 #include "app/memory_bounds.hpp"
-#include <asio/io_context.hpp>
 #include "runtime/resources.hpp"
 
 namespace braidmq::app {
