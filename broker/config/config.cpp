@@ -85,8 +85,7 @@ status read_text(std::string_view text, const std::string& name, broker_config& 
                   place(name, documents[1].Mark()) + ": a second document; the configuration is one map");
     }
     if (documents.empty()) return {};
-    const YAML::Node root = documents[0];
-    return read_map(root, name, target);
+    return read_map(documents[0], name, target);
   } catch (const YAML::Exception& e) {
     return fail(errc::not_readable, fmt::format("{}: {}", place(name, e.mark), e.msg));
   }

@@ -148,7 +148,7 @@ class source_emitter {
       default:
         break;
     }
-    const std::string plain = fmt::format("in.read_int<{}>()", wire_integer(field));
+    std::string plain = fmt::format("in.read_int<{}>()", wire_integer(field));
     if (field.as.empty()) return plain;
     return fmt::format("{}{{{}}}", find_strong_type(field.as)->cpp, plain);
   }
