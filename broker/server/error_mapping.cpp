@@ -43,7 +43,6 @@ error_code of(metadata::errc code) {
     case metadata::errc::topic_exists:
       return error_code::topic_already_exists;
     case metadata::errc::invalid_topic_name:
-      return error_code::invalid_topic_exception;
     case metadata::errc::name_collision:
       return error_code::invalid_topic_exception;
     case metadata::errc::invalid_partitions:
