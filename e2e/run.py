@@ -4,7 +4,7 @@
   run.py [--full] [PROMISE...]    the promises of CI, all of them, or the named ones ("broker_kill"); ends with counts
 
 E2E_KUBECONFIG and E2E_IMAGE name a cluster and an image that it can pull; else kind where Docker runs, else a local Kubernetes
-of our own (e2e/cluster). KEEP=1 leaves the cluster running, also for the next call. NODES=N workers (2). What a promise that
+of our own (e2e/cluster); there E2E_IMAGE names a local image to take in place of the one that is built. KEEP=1 leaves the cluster running, also for the next call. NODES=N workers (2). What a promise that
 does not hold left behind lies in run/e2e/PROMISE. E2E_SLOW=2 doubles the budgets of time on a machine that is busy with
 other things.
 """

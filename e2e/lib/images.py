@@ -28,6 +28,7 @@ def build_command():
 
 def save(image, archive):
     """The image as an archive that containerd, docker and kind read."""
+    archive.parent.mkdir(parents=True, exist_ok=True)
     fresh = archive.with_suffix(".new")
     fresh.unlink(missing_ok=True)
     if builder() == "docker":
