@@ -46,9 +46,9 @@ result<admin_client::topic_info> described(Start start) {
 
 result<std::optional<model::topic_id>> parse_id(const std::optional<std::string>& text) {
   if (!text) return std::optional<model::topic_id>();
-  const auto id = uuid::parse(*text);
+  auto id = uuid::parse(*text);
   if (!id) return fail(errc::invalid_request, fmt::format("'{}' is not the id of a topic", text->substr(0, 100)));
-  return std::optional(*id);
+  return id;
 }
 
 // Clients will connect to it: a name or an address, not "all addresses".

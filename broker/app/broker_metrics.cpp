@@ -30,7 +30,7 @@ auto copied(io::executor& owner, Copy copy) {
     try {
       got = future.get();
     } catch (const std::future_error&) {
-      // The task was dropped: the thread has stopped.
+      got.reset();  // the task was dropped: the thread has stopped
     }
   }
   if (!got) ++scrape_timeouts;
