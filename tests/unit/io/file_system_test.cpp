@@ -31,7 +31,7 @@ struct sim_fixture {
 };
 
 template <class Fixture>
-class FileSystem : public testing::Test {
+class FileSystemTest : public testing::Test {
  protected:
   std::string path(const std::string& name) const { return fixture_.root + "/" + name; }
   file_system& fs() { return fixture_.fs(); }
@@ -55,13 +55,13 @@ class FileSystem : public testing::Test {
 using implementations = testing::Types<posix_fixture, sim_fixture>;
 struct implementation_names {
   template <class T>
-  static std::string GetName(int) {
+  static std::string get_name(int) {
     return std::is_same_v<T, posix_fixture> ? "posix" : "simulated";
   }
 };
-TYPED_TEST_SUITE(FileSystem, implementations, implementation_names);
+TYPED_TEST_SUITE(FileSystemTest, implementations, implementation_names);
 
-TYPED_TEST(FileSystem, OpenModes) {
+TYPED_TEST(FileSystemTest, OpenModes) {
   EXPECT_EQ(this->fs().open(this->path("a"), open_mode::read).error().code, errc::not_found);
   EXPECT_EQ(this->fs().open(this->path("a"), open_mode::read_write).error().code, errc::not_found);
   EXPECT_EQ(this->fs().open(this->path("x/a"), open_mode::create).error().code, errc::not_found);
@@ -75,7 +75,7 @@ TYPED_TEST(FileSystem, OpenModes) {
   EXPECT_EQ(this->content("a"), "hello");
 }
 
-TYPED_TEST(FileSystem, WritesPartsGrowsWithZerosAndReadsShortAtTheEnd) {
+TYPED_TEST(FileSystemTest, WritesPartsGrowsWithZerosAndReadsShortAtTheEnd) {
   const auto target = this->open("a", open_mode::create);
   const std::vector<byte_view> parts{as_byte_view("one"), {}, as_byte_view("two")};
   ASSERT_TRUE(target->write_at(4, parts));
@@ -91,7 +91,7 @@ TYPED_TEST(FileSystem, WritesPartsGrowsWithZerosAndReadsShortAtTheEnd) {
   EXPECT_EQ(this->content("a"), (std::string{"\0\0\0\0oNETwo", 10}));
 }
 
-TYPED_TEST(FileSystem, WritesMorePartsThanOneSystemCallTakes) {
+TYPED_TEST(FileSystemTest, WritesMorePartsThanOneSystemCallTakes) {
   const auto target = this->open("a", open_mode::create);
   std::string all;
   std::vector<std::string> texts;
@@ -105,7 +105,7 @@ TYPED_TEST(FileSystem, WritesMorePartsThanOneSystemCallTakes) {
   EXPECT_EQ(this->content("a"), all);
 }
 
-TYPED_TEST(FileSystem, TruncateShortensAndLengthens) {
+TYPED_TEST(FileSystemTest, TruncateShortensAndLengthens) {
   const auto target = this->open("a", open_mode::create);
   ASSERT_TRUE(target->write_at(0, as_byte_view("hello")));
   ASSERT_TRUE(target->truncate(2));
@@ -115,7 +115,7 @@ TYPED_TEST(FileSystem, TruncateShortensAndLengthens) {
   ASSERT_TRUE(target->sync_data());
 }
 
-TYPED_TEST(FileSystem, ListIsSortedAndRemoveTakesNamesAway) {
+TYPED_TEST(FileSystemTest, ListIsSortedAndRemoveTakesNamesAway) {
   EXPECT_EQ(this->fs().list(this->path("none")).error().code, errc::not_found);
   EXPECT_EQ(this->fs().list(this->fixture_.root)->size(), 0U);
   this->make("b", "");
@@ -135,7 +135,7 @@ TYPED_TEST(FileSystem, ListIsSortedAndRemoveTakesNamesAway) {
   EXPECT_EQ(this->fs().sync_directory(this->path("none")).error().code, errc::not_found);
 }
 
-TYPED_TEST(FileSystem, ARemovedFileLivesWhileItIsOpen) {
+TYPED_TEST(FileSystemTest, ARemovedFileLivesWhileItIsOpen) {
   const auto target = this->open("a", open_mode::create);
   ASSERT_TRUE(target->write_at(0, as_byte_view("old")));
   ASSERT_TRUE(this->fs().remove(this->path("a")));
@@ -144,7 +144,7 @@ TYPED_TEST(FileSystem, ARemovedFileLivesWhileItIsOpen) {
   EXPECT_EQ(this->content("a"), "newer");
 }
 
-TYPED_TEST(FileSystem, MakeDirectoriesTwiceAndOverAFile) {
+TYPED_TEST(FileSystemTest, MakeDirectoriesTwiceAndOverAFile) {
   ASSERT_TRUE(this->fs().make_directories(this->path("x/y")));
   ASSERT_TRUE(this->fs().make_directories(this->path("x/y")));
   ASSERT_TRUE(this->fs().make_directories(this->path("x/y/z/")));
@@ -154,7 +154,7 @@ TYPED_TEST(FileSystem, MakeDirectoriesTwiceAndOverAFile) {
   EXPECT_EQ(*this->fs().list(this->path("x")), (std::vector<std::string>{"file", "y"}));
 }
 
-TYPED_TEST(FileSystem, RenameReplaces) {
+TYPED_TEST(FileSystemTest, RenameReplaces) {
   EXPECT_EQ(this->fs().rename(this->path("a"), this->path("b")).error().code, errc::not_found);
   this->make("a", "new");
   this->make("b", "old");
@@ -171,7 +171,7 @@ TYPED_TEST(FileSystem, RenameReplaces) {
   EXPECT_FALSE(this->fs().rename(this->path("b"), this->path("f"))) << "a file does not replace a folder";
 }
 
-TYPED_TEST(FileSystem, OneLockAtATimeWhichDiesWithItsOwner) {
+TYPED_TEST(FileSystemTest, OneLockAtATimeWhichDiesWithItsOwner) {
   auto first = this->fs().lock(this->path("lock"));
   ASSERT_TRUE(first);
   const auto second = this->fs().lock(this->path("lock"));
@@ -182,7 +182,7 @@ TYPED_TEST(FileSystem, OneLockAtATimeWhichDiesWithItsOwner) {
   EXPECT_TRUE(this->fs().lock(this->path("lock")));
 }
 
-TYPED_TEST(FileSystem, WriteFileAtomicallyAndReadFileWithALimit) {
+TYPED_TEST(FileSystemTest, WriteFileAtomicallyAndReadFileWithALimit) {
   ASSERT_TRUE(write_file_atomically(this->fs(), this->path("a"), as_byte_view("a long first version")));
   ASSERT_TRUE(write_file_atomically(this->fs(), this->path("a"), as_byte_view("second")));
   EXPECT_EQ(this->content("a"), "second");

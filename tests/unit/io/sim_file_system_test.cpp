@@ -15,9 +15,9 @@ std::string content(io::file_system& fs, const std::string& path) {
   return read ? std::string(as_string_view(*read)) : "(" + read.error().code.message() + ")";
 }
 
-class SimFileSystem : public testing::Test {
+class SimFileSystemTest : public testing::Test {
  protected:
-  SimFileSystem() { EXPECT_TRUE(fs_.make_directories("/d")); }
+  SimFileSystemTest() { EXPECT_TRUE(fs_.make_directories("/d")); }
 
   std::unique_ptr<io::file> open(const std::string& path, open_mode mode = open_mode::create) {
     auto opened = fs_.open(path, mode);
@@ -48,12 +48,12 @@ class SimFileSystem : public testing::Test {
   sim_file_system fs_{7};
 };
 
-TEST_F(SimFileSystem, SyncedBytesAndNamesAlwaysStay) {
+TEST_F(SimFileSystemTest, SyncedBytesAndNamesAlwaysStay) {
   make_durable("/d/a", std::string(5000, 'x'));
   EXPECT_EQ(outcomes("/d/a", 200), (std::set<std::string>{std::string(5000, 'x')}));
 }
 
-TEST_F(SimFileSystem, UnsyncedAppendIsLostWhollyPartlyTornOrPrecededByItsSize) {
+TEST_F(SimFileSystemTest, UnsyncedAppendIsLostWhollyPartlyTornOrPrecededByItsSize) {
   make_durable("/d/a", std::string(1000, 'x'));
   const auto target = open("/d/a");
   write(*target, 1000, std::string(1000, 'y'));
@@ -74,7 +74,7 @@ TEST_F(SimFileSystem, UnsyncedAppendIsLostWhollyPartlyTornOrPrecededByItsSize) {
   }
 }
 
-TEST_F(SimFileSystem, LaterWritesMaySurviveEarlierOnes) {
+TEST_F(SimFileSystemTest, LaterWritesMaySurviveEarlierOnes) {
   make_durable("/d/a", std::string(1536, '-'));
   const auto target = open("/d/a");
   write(*target, 0, std::string(512, '1'));
@@ -86,7 +86,7 @@ TEST_F(SimFileSystem, LaterWritesMaySurviveEarlierOnes) {
   EXPECT_EQ(seen, (std::set<std::string>{state('-', '-'), state('1', '-'), state('-', '2'), state('1', '2')}));
 }
 
-TEST_F(SimFileSystem, ASyncBetweenTwoWritesOrdersThem) {
+TEST_F(SimFileSystemTest, ASyncBetweenTwoWritesOrdersThem) {
   make_durable("/d/a", std::string(1024, '-'));
   const auto target = open("/d/a");
   write(*target, 0, std::string(512, '1'));
@@ -96,7 +96,7 @@ TEST_F(SimFileSystem, ASyncBetweenTwoWritesOrdersThem) {
                                                           std::string(512, '1') + std::string(512, '2')}));
 }
 
-TEST_F(SimFileSystem, ATruncateMayBeLostOnItsOwn) {
+TEST_F(SimFileSystemTest, ATruncateMayBeLostOnItsOwn) {
   make_durable("/d/a", "abcdef");
   const auto target = open("/d/a");
   ASSERT_TRUE(target->truncate(2));
@@ -105,7 +105,7 @@ TEST_F(SimFileSystem, ATruncateMayBeLostOnItsOwn) {
   EXPECT_EQ(outcomes("/d/a", 50), (std::set<std::string>{"ab"}));
 }
 
-TEST_F(SimFileSystem, UnsyncedNamesMayBeLostEvenWhenTheBytesAreSynced) {
+TEST_F(SimFileSystemTest, UnsyncedNamesMayBeLostEvenWhenTheBytesAreSynced) {
   const auto target = open("/d/new");
   write(*target, 0, "bytes");
   ASSERT_TRUE(target->sync_data());
@@ -118,7 +118,7 @@ TEST_F(SimFileSystem, UnsyncedNamesMayBeLostEvenWhenTheBytesAreSynced) {
   EXPECT_EQ(outcomes("/d/new", 100), (std::set<std::string>{"(not found)"}));
 }
 
-TEST_F(SimFileSystem, ARenameIsOneChange) {
+TEST_F(SimFileSystemTest, ARenameIsOneChange) {
   make_durable("/d/a", "old");
   make_durable("/d/a.tmp", "new");
   ASSERT_TRUE(fs_.rename("/d/a.tmp", "/d/a"));
@@ -132,7 +132,7 @@ TEST_F(SimFileSystem, ARenameIsOneChange) {
   EXPECT_EQ(seen, (std::set<std::string>{"old new", "new (not found)"}));
 }
 
-TEST_F(SimFileSystem, WriteFileAtomicallyIsOldOrNewAfterACrashAtEachOperation) {
+TEST_F(SimFileSystemTest, WriteFileAtomicallyIsOldOrNewAfterACrashAtEachOperation) {
   make_durable("/d/a", "old");
   bool finished = false;
   for (std::uint64_t n = 1; !finished; ++n) {
@@ -153,13 +153,13 @@ TEST_F(SimFileSystem, WriteFileAtomicallyIsOldOrNewAfterACrashAtEachOperation) {
   }
 }
 
-TEST_F(SimFileSystem, ThePlantedIgnoreSyncBugLosesWhatWasAcknowledged) {
+TEST_F(SimFileSystemTest, ThePlantedIgnoreSyncBugLosesWhatWasAcknowledged) {
   fs_.set_ignore_sync(true);
   make_durable("/d/a", "acknowledged");
   EXPECT_EQ(outcomes("/d/a", 1, power_cut_options::only_synced()), (std::set<std::string>{""}));
 }
 
-TEST_F(SimFileSystem, AFailedSyncLosesTheBytesForGoodWhateverLaterSyncsSay) {
+TEST_F(SimFileSystemTest, AFailedSyncLosesTheBytesForGoodWhateverLaterSyncsSay) {
   make_durable("/d/a", "old");
   const auto target = open("/d/a");
   write(*target, 0, "new");
@@ -170,7 +170,7 @@ TEST_F(SimFileSystem, AFailedSyncLosesTheBytesForGoodWhateverLaterSyncsSay) {
   EXPECT_EQ(outcomes("/d/a", 50), (std::set<std::string>{"old"}));
 }
 
-TEST_F(SimFileSystem, InjectedErrorsHitTheirPathAfterTheirSkipAndLeaveAPrefix) {
+TEST_F(SimFileSystemTest, InjectedErrorsHitTheirPathAfterTheirSkipAndLeaveAPrefix) {
   fs_.fail_next(operation::write, "*.log", io::errc::no_space, 1);
   fs_.fail_next(operation::open, "/d/locked", io::errc::permission_denied);
   EXPECT_EQ(fs_.open("/d/locked", open_mode::create).error().code, io::errc::permission_denied);
@@ -187,7 +187,7 @@ TEST_F(SimFileSystem, InjectedErrorsHitTheirPathAfterTheirSkipAndLeaveAPrefix) {
   EXPECT_EQ(content(fs_, "/d/x.log"), "firstsecond");
 }
 
-TEST_F(SimFileSystem, CrashAfterNStopsEverythingAndHandlesAndLocksDieWithTheProcess) {
+TEST_F(SimFileSystemTest, CrashAfterNStopsEverythingAndHandlesAndLocksDieWithTheProcess) {
   make_durable("/d/a", "old");
   const auto target = open("/d/a");
   const auto lock = fs_.lock("/d/lock");
@@ -213,7 +213,7 @@ TEST_F(SimFileSystem, CrashAfterNStopsEverythingAndHandlesAndLocksDieWithTheProc
   EXPECT_EQ(content(fs_, "/d/a"), "old");
 }
 
-TEST_F(SimFileSystem, AnInterruptedMakeDirectoriesIsMadeGoodByTheNext) {
+TEST_F(SimFileSystemTest, AnInterruptedMakeDirectoriesIsMadeGoodByTheNext) {
   for (std::uint64_t n = 1; n <= 8; ++n) {
     const auto twin = fs_.copy(n);
     twin->crash_after(n);
@@ -227,7 +227,7 @@ TEST_F(SimFileSystem, AnInterruptedMakeDirectoriesIsMadeGoodByTheNext) {
   }
 }
 
-TEST_F(SimFileSystem, TheSameSeedGivesTheSameRun) {
+TEST_F(SimFileSystemTest, TheSameSeedGivesTheSameRun) {
   const auto run = [](std::uint64_t seed) {
     sim_file_system fs(seed);
     rng chance(seed);
@@ -254,7 +254,7 @@ TEST_F(SimFileSystem, TheSameSeedGivesTheSameRun) {
   EXPECT_NE(run(5), run(6));
 }
 
-TEST_F(SimFileSystem, FlippedBitsStayFlipped) {
+TEST_F(SimFileSystemTest, FlippedBitsStayFlipped) {
   make_durable("/d/a", "abc");
   const auto target = open("/d/a");
   write(*target, 1, "B");

@@ -14,9 +14,9 @@ struct golden_case {
   compression codec;
 };
 
-class GoldenBatch : public testing::TestWithParam<golden_case> {};
+class GoldenBatchTest : public testing::TestWithParam<golden_case> {};
 
-INSTANTIATE_TEST_SUITE_P(KafkaPython, GoldenBatch,
+INSTANTIATE_TEST_SUITE_P(KafkaPython, GoldenBatchTest,
                          testing::Values(golden_case{"none", golden::none, compression::none},
                                          golden_case{"gzip", golden::gzip, compression::gzip},
                                          golden_case{"snappy", golden::snappy, compression::snappy},
@@ -36,7 +36,7 @@ std::string text_of(const std::optional<byte_view>& field) {
   return field ? std::string(as_string_view(*field)) : "(null)";
 }
 
-TEST_P(GoldenBatch, ValidatesWithItsRealMaximum) {
+TEST_P(GoldenBatchTest, ValidatesWithItsRealMaximum) {
   const block batch = from_hex(GetParam().hex);
   const auto got = validate_produce_records(batch, limits_at_now());
   ASSERT_TRUE(got) << outcome(got);
@@ -48,7 +48,7 @@ TEST_P(GoldenBatch, ValidatesWithItsRealMaximum) {
   EXPECT_EQ(got->header.codec(), GetParam().codec);
 }
 
-TEST_P(GoldenBatch, HoldsItsRecords) {
+TEST_P(GoldenBatchTest, HoldsItsRecords) {
   const block batch = from_hex(GetParam().hex);
   batch_reader batches(batch);
   const auto view = batches.next();
@@ -95,7 +95,7 @@ TEST_P(GoldenBatch, HoldsItsRecords) {
   EXPECT_FALSE(*record) << "three records and no more";
 }
 
-TEST_P(GoldenBatch, IsSearchedByTime) {
+TEST_P(GoldenBatchTest, IsSearchedByTime) {
   const block batch = from_hex(GetParam().hex);
   const auto found = find_max_timestamp(batch, {});
   ASSERT_TRUE(found && *found);

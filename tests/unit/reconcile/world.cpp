@@ -42,6 +42,7 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
 
 // What another run of the same may have otherwise: times, versions, and hashes over the random cluster id.
 void strip(json& value) {
+  if (!value.is_structured()) return;  // a scalar iterates over itself
   if (value.is_object()) {
     for (const char* name : {"lastTransitionTime", "resourceVersion", "uid", "podUID", "creationTimestamp",
                              "generation", "observedGeneration", "managedFields", "braidmq.io/applied",
