@@ -14,6 +14,8 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -83,6 +85,14 @@ bool use_client_certificate(SSL_CTX* context, const client_config& config) {
   return good;
 }
 
+// OpenSSL's own check of the name, beside httplib's, which also accepts a common name.
+void check_name(SSL_CTX* context, const std::string& host) {
+  X509_VERIFY_PARAM* checks = SSL_CTX_get0_param(context);
+  if (X509_VERIFY_PARAM_set1_ip_asc(checks, host.c_str()) == 1) return;
+  X509_VERIFY_PARAM_set_hostflags(checks, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+  X509_VERIFY_PARAM_set1_host(checks, host.c_str(), host.size());
+}
+
 struct connection {
   guarded_socket socket;  // before the client: its destructor still writes to it
   std::shared_ptr<const trust_bundle> trust;
@@ -139,6 +149,7 @@ result<std::unique_ptr<connection>> httplib_transport::connect() {
     auto client = std::make_unique<httplib::SSLClient>(config_.host, config_.port);
     if (!client->is_valid()) return fail(errc::tls, "no TLS context");
     SSL_CTX_set_min_proto_version(client->ssl_context(), TLS1_2_VERSION);
+    check_name(client->ssl_context(), config_.host);
     if (!config_.client_certificate_pem.empty() && !use_client_certificate(client->ssl_context(), config_)) {
       return fail(errc::config, "the client certificate and its key cannot be used");
     }

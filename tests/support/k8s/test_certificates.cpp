@@ -81,10 +81,11 @@ const std::string& certificate_authority::pem() const {
   return state_->pem;
 }
 
-key_pair certificate_authority::issue(const std::string& alternative_name, bool expired) const {
+key_pair certificate_authority::issue(const std::string& alternative_name, bool expired,
+                                      const std::string& common_name) const {
   const key_ptr key = make_key();
   const certificate_ptr leaf =
-      make_certificate("leaf", key.get(), expired ? -2 * hour_s : -hour_s, expired ? -hour_s : hour_s);
+      make_certificate(common_name, key.get(), expired ? -2 * hour_s : -hour_s, expired ? -hour_s : hour_s);
   X509* issuer = state_->certificate.get();
   X509_set_issuer_name(leaf.get(), X509_get_subject_name(issuer));
   add_extension(leaf.get(), issuer, NID_subject_alt_name, alternative_name);

@@ -18,7 +18,8 @@ class certificate_authority {
 
   const std::string& pem() const;
   // `alternative_name` as OpenSSL writes it: "IP:127.0.0.1", "DNS:example.com".
-  key_pair issue(const std::string& alternative_name, bool expired = false) const;
+  key_pair issue(const std::string& alternative_name, bool expired = false,
+                 const std::string& common_name = "leaf") const;
 
  private:
   struct state;

@@ -253,8 +253,9 @@ TEST_F(http_client_test, the_servers_certificate_must_be_from_our_ca_for_our_add
   start([](const auto&, auto& connection) { connection.respond(200, thing("a").dump()); });
   ASSERT_TRUE(client->get(things, a));  // the address in the certificate is an IP
   const certificate_authority stranger("stranger");
-  for (const auto& pair : {stranger.issue("IP:127.0.0.1"), authority.issue("IP:127.0.0.2"),
-                           authority.issue("DNS:127.0.0.1"), authority.issue("IP:127.0.0.1", true)}) {
+  for (const auto& pair :
+       {stranger.issue("IP:127.0.0.1"), authority.issue("IP:127.0.0.2"), authority.issue("DNS:127.0.0.1"),
+        authority.issue("IP:127.0.0.1", true), authority.issue("DNS:elsewhere", false, "127.0.0.1")}) {
     server->use_certificate(pair);
     connect();
     const auto got = client->get(things, a);
