@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -26,14 +27,32 @@ TEST_F(http_client_test, a_hundred_gets_share_one_connection) {
   EXPECT_EQ((client->read_figures().requests[{"GET", "200"}]), 100U);
 }
 
-// Nagle's algorithm and delayed acknowledgements cost 40 ms for each request that is written in two pieces.
-TEST_F(http_client_test, fifty_posts_without_nagle) {
-  start([](const auto&, auto& connection) { connection.respond(201, thing("a").dump()); });
-  ASSERT_TRUE(client->create(things, thing("a"), "op"));
-  const auto started = io::system_clock().now();
-  for (int i = 0; i < 50; ++i) ASSERT_TRUE(client->create(things, thing("a"), "op"));
-  EXPECT_LT(io::system_clock().now() - started, 1500ms);
-  EXPECT_EQ(server->connections(), 1);
+// Nagle's algorithm with delayed acknowledgements costs 40 ms for each request that is written in two pieces; a peer
+// that vanishes without a word is found out by the keep-alive probes and, while we wait for an acknowledgement, by the
+// user timeout.
+TEST_F(http_client_test, sockets_have_no_nagle_and_notice_a_peer_that_vanishes) {
+  start([](const auto&, auto& connection) { connection.respond(200, thing("a").dump()); });
+  ASSERT_TRUE(client->get(things, a));
+  int found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int socket = std::stoi(entry.path().filename());
+    sockaddr_in peer{};
+    socklen_t size = sizeof peer;
+    if (::getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &size) != 0) continue;
+    if (peer.sin_family != AF_INET || ntohs(peer.sin_port) != server->port()) continue;
+    const auto option = [&](int level, int name) {
+      int value = -1;
+      socklen_t length = sizeof value;
+      EXPECT_EQ(::getsockopt(socket, level, name, &value, &length), 0);
+      return value;
+    };
+    ++found;
+    EXPECT_NE(option(IPPROTO_TCP, TCP_NODELAY), 0);
+    EXPECT_NE(option(SOL_SOCKET, SO_KEEPALIVE), 0);
+    EXPECT_EQ(option(IPPROTO_TCP, TCP_KEEPIDLE), 30);
+    EXPECT_EQ(option(IPPROTO_TCP, TCP_USER_TIMEOUT), 60'000);
+  }
+  EXPECT_GE(found, 1);
 }
 
 TEST_F(http_client_test, idle_for_longer_than_30_s_is_dropped) {
