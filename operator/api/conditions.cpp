@@ -60,15 +60,20 @@ bool is_false(const condition_list& list, std::string_view type) {
 }
 
 void set(condition_list& list, condition wanted, std::int64_t now_s) {
+  const condition_list before = list;
+  set(list, std::move(wanted), now_s, before);
+}
+
+void set(condition_list& list, condition wanted, std::int64_t now_s, const condition_list& before) {
   wanted.message = shorten(wanted.message, max_message_bytes);
+  const auto* was = find(before, wanted.type);
+  const bool same = was != nullptr && was->status == wanted.status && was->transition_s != 0;
+  wanted.transition_s = same ? was->transition_s : now_s;
   const auto found = std::ranges::find(list, wanted.type, &condition::type);
-  if (found == list.end()) {
-    wanted.transition_s = now_s;
+  if (found == list.end())
     list.push_back(std::move(wanted));
-    return;
-  }
-  wanted.transition_s = found->status == wanted.status && found->transition_s != 0 ? found->transition_s : now_s;
-  *found = std::move(wanted);
+  else
+    *found = std::move(wanted);
 }
 
 json to_json(const condition_list& list) {

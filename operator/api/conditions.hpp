@@ -35,6 +35,9 @@ bool is_false(const condition_list& list, std::string_view type);
 // Sets one condition: its transition time is kept from `list` unless the status differs. Messages are cut at 1,024
 // bytes.
 void set(condition_list& list, condition wanted, std::int64_t now_s);
+// The same for one of several lists that grow out of `before`: what counts is how the condition stood there, however
+// often it has been set since.
+void set(condition_list& list, condition wanted, std::int64_t now_s, const condition_list& before);
 
 json to_json(const condition_list& list);
 

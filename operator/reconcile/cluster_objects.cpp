@@ -11,6 +11,7 @@
 #include "reconcile/write.hpp"
 #include "resources/broker_config.hpp"
 #include "resources/budget.hpp"
+#include "resources/compare.hpp"
 #include "resources/network_policy.hpp"
 #include "resources/pod_monitor.hpp"
 #include "resources/services.hpp"
@@ -34,12 +35,34 @@ std::vector<json> services_of(const caches& from, const api::braid_cluster& clus
   return all;
 }
 
+// An apply leaves ports that somebody else put beside ours, or refuses two of one name. They are ours alone: replaced
+// whole first, with the node ports that were given out.
+status drop_foreign_ports(environment& env, const json& wanted, const api::owned_object* live) {
+  const auto* there = live == nullptr ? nullptr : k8s::find(live->body, {"spec", "ports"});
+  if (there == nullptr || !there->is_array()) return {};
+  json ports = wanted["spec"]["ports"];
+  const bool same = there->size() == ports.size() && resources::covers(*there, ports);
+  if (same) return {};
+  for (auto& port : ports) {
+    for (const auto& old : *there) {
+      const bool keeps =
+          old.contains("nodePort") && !port.contains("nodePort") && old.value("name", "") == port["name"];
+      if (keeps) port["nodePort"] = old["nodePort"];
+    }
+  }
+  const json operations =
+      json::array({{{"op", "test"}, {"path", "/metadata/resourceVersion"}, {"value", live->resource_version}},
+                   {{"op", "replace"}, {"path", "/spec/ports"}, {"value", std::move(ports)}}});
+  return just_status(env.api.json_patch(api::service_type, live->key, operations));
+}
+
 status keep_services(environment& env, const api::braid_cluster& cluster) {
   std::set<object_key> wanted;
   for (const auto& service : services_of(env.caches, cluster)) {
     const auto key = k8s::key_of(service);
-    BRAID_TRY_VOID(
-        just_status(apply_if_different(env, api::service_type, service, env.caches.services.find(key).get())));
+    const auto live = env.caches.services.find(key);
+    if (live != nullptr && live->owner_uid == cluster.uid) BRAID_TRY_VOID(drop_foreign_ports(env, service, live.get()));
+    BRAID_TRY_VOID(just_status(apply_if_different(env, api::service_type, service, live.get())));
     wanted.insert(key);
   }
   // Those of listeners that are gone.

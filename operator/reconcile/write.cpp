@@ -155,7 +155,7 @@ void conditions::set(std::string_view type, api::condition_status status, std::s
             .reason = std::string(reason),
             .message = std::string(message),
             .observed_generation = generation_},
-           now_s_);
+           now_s_, before_);
 }
 
 void conditions::drop(std::string_view type) {

@@ -34,11 +34,12 @@ status add_finalizer(environment& env, const k8s::resource_type& type, const api
 status remove_finalizer(environment& env, const k8s::resource_type& type, const api::row& row,
                         std::string_view finalizer);
 
-// Conditions with the generation they were made for; `set` begins with those of the last status.
+// Conditions with the generation they were made for, beginning with those of the last status. One may be set more than
+// once in a pass: the last word counts, and its transition time is that of a change against the last status.
 class conditions {
  public:
   conditions(api::condition_list last, std::int64_t generation, std::int64_t now_s)
-      : list_(std::move(last)), generation_(generation), now_s_(now_s) {}
+      : before_(last), list_(std::move(last)), generation_(generation), now_s_(now_s) {}
 
   void set(std::string_view type, api::condition_status status, std::string_view reason, std::string_view message);
   void yes(std::string_view type, std::string_view reason, std::string_view message) {
@@ -54,6 +55,7 @@ class conditions {
   const api::condition_list& list() const { return list_; }
 
  private:
+  api::condition_list before_;
   api::condition_list list_;
   std::int64_t generation_;
   std::int64_t now_s_;

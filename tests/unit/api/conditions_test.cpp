@@ -31,6 +31,16 @@ TEST(conditions, transition_time_moves_with_the_status_alone) {
   EXPECT_FALSE(is_true(list, "Healthy"));
 }
 
+TEST(conditions, set_twice_in_a_pass_are_no_transition) {
+  condition_list before;
+  set(before, make(status::no, "Refused"), 100);
+  auto list = before;
+  set(list, make(status::yes, "Running"), 200, before);
+  set(list, make(status::no, "Refused"), 200, before);
+  EXPECT_EQ(find(list, "Ready")->transition_s, 100);
+  EXPECT_EQ(list.size(), 1U);
+}
+
 TEST(conditions, survive_the_server_unchanged) {
   condition_list list;
   set(list, make(status::yes, "Done"), 1'764'450'305);

@@ -71,14 +71,14 @@ TEST(cluster, that_is_quiet_writes_nothing) {
   ASSERT_EQ(w.state(cluster, "prod", "Ready"), "True");
   w.api.clear_writes();
   const auto broker_writes = w.broker.writes;
-  for (int i = 0; i < 200; ++i) w.round();
+  for (int i = 0; i < 60; ++i) w.round();
   EXPECT_EQ(w.api.writes().size(), 0U) << w.api.writes().front().plural << " " << w.api.writes().front().body;
   EXPECT_EQ(w.broker.writes, broker_writes);
   const auto again = w.reconcile(cluster, "prod");
   ASSERT_TRUE(again);
   EXPECT_FALSE(again->again_after.has_value());
   w.restart_operator();  // and a restart of the operator changes nothing either
-  for (int i = 0; i < 20; ++i) w.round();
+  for (int i = 0; i < 10; ++i) w.round();
   EXPECT_EQ(w.api.writes().size(), 0U) << w.api.writes().front().plural << " " << w.api.writes().front().body;
 }
 

@@ -175,6 +175,10 @@ void world::sync() {
 
 result<outcome> world::reconcile(const k8s::resource_type& type, const std::string& name) {
   sync();
+  return reconcile_synced(type, name);
+}
+
+result<outcome> world::reconcile_synced(const k8s::resource_type& type, const std::string& name) {
   const object_key key{namespace_name, name};
   if (type.kind == "BraidCluster") return reconcile_cluster(*env_, key);
   if (type.kind == "BraidPool") return reconcile_pool(*env_, key);
@@ -183,28 +187,34 @@ result<outcome> world::reconcile(const k8s::resource_type& type, const std::stri
 
 void world::round() {
   run_controllers();
+  sync();
+  auto seen = switch_.writes;
+  const auto sync_after_writes = [&] {
+    if (seen != switch_.writes) sync();
+    seen = switch_.writes;
+  };
   for (const auto* type : {&api::cluster_type, &api::pool_type, &api::topic_type}) {
     for (const auto& object : api.read_all(*type)) {
       // Conflicts and broken connections are tried again in the next round, as the queue would.
-      static_cast<void>(reconcile(*type, std::string(k8s::name_of(object))));
+      static_cast<void>(reconcile_synced(*type, std::string(k8s::name_of(object))));
+      sync_after_writes();
     }
   }
-  sync();
   for (const auto& cluster : caches_->clusters.all()) static_cast<void>(poll_broker(*env_, cluster->key));
-  api.collect_garbage();
+  if (api.read_all(api::cluster_type).empty() || api.read_all(api::pool_type).empty()) api.collect_garbage();
   clock.advance(std::chrono::seconds(1));
 }
 
 void world::settle(int max_rounds) {
   int quiet = 0;
   std::size_t seen = 0;
-  for (int i = 0; i < max_rounds && quiet < 3; ++i) {
+  for (int i = 0; i < max_rounds && quiet < 2; ++i) {
     const auto before = switch_.writes;
     seen = api.writes().size();
     round();
     quiet = switch_.writes == before ? quiet + 1 : 0;
   }
-  if (quiet >= 3) return;
+  if (quiet >= 2) return;
   std::string last;
   const auto writes = api.writes();
   for (; seen < writes.size(); ++seen)
@@ -259,6 +269,8 @@ void world::run_set(const json& set) {
     pod["spec"]["volumes"] = std::move(volumes);
     api.put(api::pod_type, pod);
   }
+  const auto* observed = k8s::find(set, {"status", "observedGeneration"});
+  if (observed != nullptr && *observed == set["metadata"]["generation"]) return;
   auto next = set;
   next["status"]["observedGeneration"] = set["metadata"]["generation"];
   api.put(api::stateful_set_type, next);

@@ -1,5 +1,5 @@
 // An operator, an API server, the controllers that a real Kubernetes would have, and a broker, all on one thread and a
-// clock that a test moves. The operator can be killed before or after any of its writes and started again.
+// clock that a test moves. The operator can be killed after any of its writes and started again.
 #pragma once
 
 #include <memory>
@@ -44,14 +44,10 @@ struct killed : std::runtime_error {
 struct kill_switch {
   int writes = 0;
   int kill_at = 0;  // 0: never
-  bool after = true;
 
-  void before_write() {
-    ++writes;
-    if (!after && writes == kill_at) throw killed();
-  }
+  void before_write() { ++writes; }
   void after_write() const {
-    if (after && writes == kill_at) throw killed();
+    if (writes == kill_at) throw killed();
   }
 };
 
@@ -110,6 +106,7 @@ class world {
   environment& env() { return *env_; }
 
  private:
+  result<outcome> reconcile_synced(const k8s::resource_type& type, const std::string& name);
   class counting_client;
   class recorder;
 
