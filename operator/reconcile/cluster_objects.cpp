@@ -45,8 +45,8 @@ status drop_foreign_ports(environment& env, const json& wanted, const api::owned
   if (same) return {};
   for (auto& port : ports) {
     for (const auto& old : *there) {
-      const bool keeps =
-          old.contains("nodePort") && !port.contains("nodePort") && old.value("name", "") == port["name"];
+      const bool keeps = old.contains("nodePort") && !port.contains("nodePort") &&
+                         old.value("name", std::string()) == port.value("name", std::string());
       if (keeps) port["nodePort"] = old["nodePort"];
     }
   }

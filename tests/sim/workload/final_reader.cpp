@@ -61,12 +61,12 @@ void final_reader::write_next() {
   send(call->message(produce_version_with_ids, -1, 30'000), produce_version_with_ids,
        [this, call](const result<bytes>& body) {
          const auto answers = call->take(body, produce_version_with_ids);
-         if (!answers.empty() && answers.front().code == protocol::error_code::none) {
+         const bool written = !answers.empty() && answers.front().code == protocol::error_code::none;
+         // By a deletion whose answer nobody heard.
+         const bool gone = !answers.empty() && answers.front().code == protocol::error_code::unknown_topic_id &&
+                           log().may_be_deleted(left_.begin()->topic);
+         if (written || gone) {
            left_.erase(left_.begin());
-           tries_ = 0;
-         } else if (!answers.empty() && answers.front().code == protocol::error_code::unknown_topic_id &&
-                    log().may_be_deleted(left_.begin()->topic)) {
-           left_.erase(left_.begin());  // a deletion whose answer nobody heard
            tries_ = 0;
          } else if (++tries_ > most_tries) {
            failure_ = fmt::format("a last write to {} is refused with code {}", to_string(*left_.begin(), log()),

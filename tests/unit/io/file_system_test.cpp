@@ -55,7 +55,7 @@ class FileSystemTest : public testing::Test {
 using implementations = testing::Types<posix_fixture, sim_fixture>;
 struct implementation_names {
   template <class T>
-  static std::string get_name(int) {
+  static std::string GetName(int) {  // NOLINT(readability-identifier-naming): GoogleTest asks for it
     return std::is_same_v<T, posix_fixture> ? "posix" : "simulated";
   }
 };

@@ -11,9 +11,9 @@ std::error_code code_of(const result<T>& got) {
   return got ? std::error_code() : got.error().code;
 }
 
-class Corruption : public testing::Test {
+class CorruptionTest : public testing::Test {
  protected:
-  Corruption() {
+  CorruptionTest() {
     const log_options options{.index_interval_bytes = 200, .cache_bytes = 0};
     EXPECT_TRUE(harness_.open(options));
     for (std::int64_t i = 0; i < 8; ++i) {
@@ -29,7 +29,7 @@ class Corruption : public testing::Test {
   std::vector<stored_batch> batches_;
 };
 
-TEST_F(Corruption, OfAnyByteIsNeverServed) {
+TEST_F(CorruptionTest, OfAnyByteIsNeverServed) {
   const std::uint64_t size = harness_.log->size_bytes();
   sim::rng chance(3);
   int refused = 0;
@@ -52,7 +52,7 @@ TEST_F(Corruption, OfAnyByteIsNeverServed) {
   EXPECT_TRUE(harness_.read(0, no_limit, 1U << 20U));
 }
 
-TEST_F(Corruption, NeverMakesASearchByTimeWrong) {
+TEST_F(CorruptionTest, NeverMakesASearchByTimeWrong) {
   const std::uint64_t size = harness_.log->size_bytes();
   sim::rng chance(4);
   int refused = 0;
@@ -73,7 +73,7 @@ TEST_F(Corruption, NeverMakesASearchByTimeWrong) {
   EXPECT_GT(refused, 0);
 }
 
-TEST_F(Corruption, OfALengthAsksForNoMoreThanTheLargestBatch) {
+TEST_F(CorruptionTest, OfALengthAsksForNoMoreThanTheLargestBatch) {
   // The highest byte of a length would ask for gigabytes; the bound turns it down before anything is read.
   fs_.flip_bits(path_, model::batch_layout::batch_length, 0x40);
   const auto got = harness_.read(0, no_limit, 1);
@@ -82,7 +82,7 @@ TEST_F(Corruption, OfALengthAsksForNoMoreThanTheLargestBatch) {
   EXPECT_NE(got.error().message.find(path_ + " at position 0 (offset 0)"), std::string::npos) << got.error().message;
 }
 
-TEST_F(Corruption, BatchesThatChangePlacesAreNoticed) {
+TEST_F(CorruptionTest, BatchesThatChangePlacesAreNoticed) {
   // Each batch is sound by itself and of the same size: only its place is wrong.
   const std::size_t size = batches_[1].data.size();
   ASSERT_EQ(size, batches_[2].data.size());
@@ -94,12 +94,12 @@ TEST_F(Corruption, BatchesThatChangePlacesAreNoticed) {
   }
 }
 
-TEST_F(Corruption, AFileThatLostItsEndIsNotTheEndOfTheLog) {
+TEST_F(CorruptionTest, AFileThatLostItsEndIsNotTheEndOfTheLog) {
   ASSERT_TRUE(fs_.open(path_, io::open_mode::read_write).value()->truncate(harness_.log->size_bytes() - 1));
   EXPECT_EQ(code_of(harness_.read(14, no_limit, 1000)), errc::corrupt);
 }
 
-TEST_F(Corruption, IsFoundByTheNextStart) {
+TEST_F(CorruptionTest, IsFoundByTheNextStart) {
   sim::rng chance(5);
   for (std::uint64_t position = 0; position < harness_.log->size_bytes(); position += 7) {
     const std::uint64_t in_batch = position % batches_[0].data.size();

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
-class PartitionLog : public testing::Test {
+class PartitionLogTest : public testing::Test {
  protected:
   void open(log_options options = {}) { ASSERT_TRUE(harness_.open(options)); }
   partition_log& log() { return *harness_.log; }
@@ -30,7 +30,7 @@ class PartitionLog : public testing::Test {
 
 using offsets = std::vector<std::int64_t>;
 
-TEST_F(PartitionLog, ANewLogIsEmptyAndHasNoFile) {
+TEST_F(PartitionLogTest, ANewLogIsEmptyAndHasNoFile) {
   open();
   EXPECT_EQ(log().start_offset(), model::offset(0));
   EXPECT_EQ(log().end_offset(), model::offset(0));
@@ -40,7 +40,7 @@ TEST_F(PartitionLog, ANewLogIsEmptyAndHasNoFile) {
   EXPECT_EQ(files(), std::vector<std::string>{});
 }
 
-TEST_F(PartitionLog, ReadsTheSameFromMemoryFromFilesAndFromBoth) {
+TEST_F(PartitionLogTest, ReadsTheSameFromMemoryFromFilesAndFromBoth) {
   // The cache bound decides how many written batches a read finds in memory: none, some, all.
   const std::size_t batch_bytes = make_batch(0, 3).data.size();
   for (const std::size_t cache_bytes : {std::size_t{0}, 4 * batch_bytes, std::size_t{1} << 20U}) {
@@ -70,7 +70,7 @@ TEST_F(PartitionLog, ReadsTheSameFromMemoryFromFilesAndFromBoth) {
   }
 }
 
-TEST_F(PartitionLog, RefusesOffsetsOutsideTheLog) {
+TEST_F(PartitionLogTest, RefusesOffsetsOutsideTheLog) {
   open();
   log().append(make_batch(100, 5));
   EXPECT_EQ(log().start_offset(), model::offset(100)) << "an empty log starts with its first batch";
@@ -81,7 +81,7 @@ TEST_F(PartitionLog, RefusesOffsetsOutsideTheLog) {
   EXPECT_EQ(read(105, no_limit, 10), offsets{});
 }
 
-TEST_F(PartitionLog, AReadThatRacesWithWriteBehindSeesTheLogOfItsCall) {
+TEST_F(PartitionLogTest, AReadThatRacesWithWriteBehindSeesTheLogOfItsCall) {
   open({.cache_bytes = 0});
   append_ten();
   const auto whole = log_harness::slot<std::vector<bytes>>();
@@ -101,7 +101,7 @@ TEST_F(PartitionLog, AReadThatRacesWithWriteBehindSeesTheLogOfItsCall) {
       << "nothing that was appended after the call";
 }
 
-TEST_F(PartitionLog, RollsWithoutSplittingABatch) {
+TEST_F(PartitionLogTest, RollsWithoutSplittingABatch) {
   const std::size_t batch_bytes = make_batch(0, 3).data.size();
   open({.segment_bytes = 3 * batch_bytes + 1, .index_interval_bytes = 1, .cache_bytes = 0});
   append_ten();
@@ -120,7 +120,7 @@ TEST_F(PartitionLog, RollsWithoutSplittingABatch) {
                                     (batch_bytes - make_batch(31, 1).data.size()));
 }
 
-TEST_F(PartitionLog, CountsPendingBytesUntilTheirWriteIsReported) {
+TEST_F(PartitionLogTest, CountsPendingBytesUntilTheirWriteIsReported) {
   open();
   std::size_t expected = 0;
   EXPECT_EQ(log().pending_bytes(), 0U);
@@ -140,7 +140,7 @@ TEST_F(PartitionLog, CountsPendingBytesUntilTheirWriteIsReported) {
   EXPECT_EQ(log().size_bytes(), expected);
 }
 
-TEST_F(PartitionLog, CoalescesWhatWaitsIntoOneWriteUpToTheBound) {
+TEST_F(PartitionLogTest, CoalescesWhatWaitsIntoOneWriteUpToTheBound) {
   open({.index_interval_bytes = 1U << 30U});
   append_ten();
   ASSERT_TRUE(harness_.drain());
@@ -156,7 +156,7 @@ TEST_F(PartitionLog, CoalescesWhatWaitsIntoOneWriteUpToTheBound) {
   EXPECT_EQ(other.operations().writes, 4U) << "one, then three times three";
 }
 
-TEST_F(PartitionLog, DrainWaitsForWhatWasAppendedBeforeItAndNotForMore) {
+TEST_F(PartitionLogTest, DrainWaitsForWhatWasAppendedBeforeItAndNotForMore) {
   open();
   std::string trace;
   log().append(make_batch(0, 3));
@@ -171,7 +171,7 @@ TEST_F(PartitionLog, DrainWaitsForWhatWasAppendedBeforeItAndNotForMore) {
   EXPECT_EQ(trace, "ab");
 }
 
-TEST_F(PartitionLog, AFailedWriteIsToldOnceAndIsFinal) {
+TEST_F(PartitionLogTest, AFailedWriteIsToldOnceAndIsFinal) {
   open();
   fs_.fail_next(sim::operation::write, "*.log", io::errc::no_space);
   append_ten();
@@ -190,7 +190,7 @@ TEST_F(PartitionLog, AFailedWriteIsToldOnceAndIsFinal) {
   EXPECT_EQ(read(0, no_limit, 1U << 20U).size(), 11U) << "what is in memory can still be read";
 }
 
-TEST_F(PartitionLog, AnErrorOfTheDiskIsTheAnswerOfTheRead) {
+TEST_F(PartitionLogTest, AnErrorOfTheDiskIsTheAnswerOfTheRead) {
   open({.cache_bytes = 0});
   append_ten();
   ASSERT_TRUE(harness_.drain());
@@ -199,7 +199,7 @@ TEST_F(PartitionLog, AnErrorOfTheDiskIsTheAnswerOfTheRead) {
   EXPECT_EQ(read(0, no_limit, 1), offsets{0});
 }
 
-TEST_F(PartitionLog, MayBeDestroyedWhileTasksAreUnderWay) {
+TEST_F(PartitionLogTest, MayBeDestroyedWhileTasksAreUnderWay) {
   // At every moment of a run: cut the log off after `steps` tasks, then let the rest run.
   for (std::size_t steps = 0; steps < 12; ++steps) {
     sim::sim_file_system fs;
@@ -224,7 +224,7 @@ TEST_F(PartitionLog, MayBeDestroyedWhileTasksAreUnderWay) {
   }
 }
 
-TEST_F(PartitionLog, ACallbackMayDestroyTheLog) {
+TEST_F(PartitionLogTest, ACallbackMayDestroyTheLog) {
   open({.cache_bytes = 0});
   append_ten();
   int drained = 0;
@@ -245,13 +245,13 @@ TEST_F(PartitionLog, ACallbackMayDestroyTheLog) {
   EXPECT_EQ(harness_.log, nullptr);
 }
 
-TEST_F(PartitionLog, RefusesASegmentSizeThatPositionsCannotHold) {
+TEST_F(PartitionLogTest, RefusesASegmentSizeThatPositionsCannotHold) {
   EXPECT_EQ(harness_.open({.segment_bytes = 1ULL << 31U}).error().code, std::errc::invalid_argument);
   EXPECT_EQ(harness_.open({.segment_bytes = 0}).error().code, std::errc::invalid_argument);
   EXPECT_TRUE(harness_.open({.segment_bytes = (1ULL << 31U) - 1}));
 }
 
-TEST_F(PartitionLog, DiesRatherThanStoreWhatCannotBeReadBack) {
+TEST_F(PartitionLogTest, DiesRatherThanStoreWhatCannotBeReadBack) {
   open();
   log().append(make_batch(0, 3));
   EXPECT_DEATH(log().append(make_batch(4, 3)), "append at 4, the end is 3");

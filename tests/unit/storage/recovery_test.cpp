@@ -19,11 +19,11 @@ tree files_of(io::file_system& fs) {
   return found;
 }
 
-class Recovery : public testing::Test {
+class RecoveryTest : public testing::Test {
  protected:
   static constexpr int batch_count = 12;
 
-  Recovery() {
+  RecoveryTest() {
     options_.index_interval_bytes = 150;
     options_.segment_bytes = 3 * make_batch(0, 3).data.size();
     log_harness harness(fs_);
@@ -66,7 +66,7 @@ class Recovery : public testing::Test {
   std::vector<stored_batch> batches_;
 };
 
-TEST_F(Recovery, KeepsExactlyWhatIsBelowEachBatchBoundary) {
+TEST_F(RecoveryTest, KeepsExactlyWhatIsBelowEachBatchBoundary) {
   const tree before = files_of(fs_);
   for (std::size_t kept = 0; kept <= batch_count; ++kept) {
     SCOPED_TRACE(kept);
@@ -76,7 +76,7 @@ TEST_F(Recovery, KeepsExactlyWhatIsBelowEachBatchBoundary) {
   }
 }
 
-TEST_F(Recovery, KeepingNothingRemovesOurFilesAndNoOther) {
+TEST_F(RecoveryTest, KeepingNothingRemovesOurFilesAndNoOther) {
   log_harness harness(fs_);
   ASSERT_TRUE(harness.open(options_, 0));
   EXPECT_EQ(fs_.list(folder).value(),
@@ -84,7 +84,7 @@ TEST_F(Recovery, KeepingNothingRemovesOurFilesAndNoOther) {
                                       "leader-epoch-checkpoint"}));
 }
 
-TEST_F(Recovery, ACrashAtEachOperationAndARepetitionComeToTheSame) {
+TEST_F(RecoveryTest, ACrashAtEachOperationAndARepetitionComeToTheSame) {
   const tree before = files_of(fs_);
   int crashes = 0;
   for (std::size_t kept = 0; kept <= batch_count; kept += 2) {
@@ -104,7 +104,7 @@ TEST_F(Recovery, ACrashAtEachOperationAndARepetitionComeToTheSame) {
   EXPECT_GT(crashes, 40) << "the test must have something to crash";
 }
 
-TEST_F(Recovery, APowerCutDuringTheCutLosesNothingThatWasSynced) {
+TEST_F(RecoveryTest, APowerCutDuringTheCutLosesNothingThatWasSynced) {
   // What a checkpoint vouches for is synced; here the first seven batches and their names.
   const std::size_t kept = 7;
   const auto names = fs_.list(folder).value();
@@ -130,7 +130,7 @@ TEST_F(Recovery, APowerCutDuringTheCutLosesNothingThatWasSynced) {
   }
 }
 
-TEST_F(Recovery, RefusesAnOffsetInsideABatchAndRemovesNothing) {
+TEST_F(RecoveryTest, RefusesAnOffsetInsideABatchAndRemovesNothing) {
   const tree before = files_of(fs_);
   for (const std::int64_t keep_below : {1, 2, 10, 35}) {
     log_harness harness(fs_);
@@ -139,7 +139,7 @@ TEST_F(Recovery, RefusesAnOffsetInsideABatchAndRemovesNothing) {
   }
 }
 
-TEST_F(Recovery, RefusesMissingBytesAndRemovesNothing) {
+TEST_F(RecoveryTest, RefusesMissingBytesAndRemovesNothing) {
   const auto expect_refused = [&](const std::string& what, auto&& damage) {
     const auto twin = fs_.copy(1);
     damage(*twin);
@@ -172,14 +172,14 @@ TEST_F(Recovery, RefusesMissingBytesAndRemovesNothing) {
   });
 }
 
-TEST_F(Recovery, DamageAboveTheCutIsCutAway) {
+TEST_F(RecoveryTest, DamageAboveTheCutIsCutAway) {
   const auto last = folder + "/00000000000000000018.log";
   fs_.flip_bits(last, make_batch(18, 3).data.size() + 5, 0xff);
   ASSERT_TRUE(fs_.open(folder + "/00000000000000000027.log", io::open_mode::read_write).value()->truncate(7));
   check_reopened(fs_, 7);
 }
 
-TEST_F(Recovery, IndexFilesAreRebuiltFromTheBatches) {
+TEST_F(RecoveryTest, IndexFilesAreRebuiltFromTheBatches) {
   const tree before = files_of(fs_);
   put("00000000000000000000.index", "garbage that is longer than the index was before, by far");
   put("00000000000000000009.timeindex", "x");
@@ -190,14 +190,14 @@ TEST_F(Recovery, IndexFilesAreRebuiltFromTheBatches) {
   EXPECT_EQ(files_of(fs_), before);
 }
 
-TEST_F(Recovery, ACleanStartWritesNothing) {
+TEST_F(RecoveryTest, ACleanStartWritesNothing) {
   const auto before = fs_.operations();
   log_harness harness(fs_);
   ASSERT_TRUE(harness.open(options_, batch_count * 3));
   EXPECT_EQ(fs_.operations().total(), before.total());
 }
 
-TEST_F(Recovery, OfAnEmptyFolderKeepsNothing) {
+TEST_F(RecoveryTest, OfAnEmptyFolderKeepsNothing) {
   sim::sim_file_system empty;
   log_harness harness(empty);
   EXPECT_EQ(harness.open(options_, 5).error().code, errc::corrupt);

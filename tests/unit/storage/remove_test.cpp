@@ -7,7 +7,7 @@
 namespace braidmq::storage {
 namespace {
 
-class RemoveLog : public ::testing::Test {
+class RemoveLogTest : public ::testing::Test {
  protected:
   void remove() {
     harness_.log->remove([this](status said) { removed_ = std::move(said); });
@@ -21,7 +21,7 @@ class RemoveLog : public ::testing::Test {
   std::optional<status> removed_;
 };
 
-TEST_F(RemoveLog, FilesAndFolderGo) {
+TEST_F(RemoveLogTest, FilesAndFolderGo) {
   harness_.create({.segment_bytes = 300});
   for (int i = 0; i < 20; ++i) harness_.log->append(make_batch(i * 2, 2));
   ASSERT_TRUE(harness_.drain());
@@ -32,7 +32,7 @@ TEST_F(RemoveLog, FilesAndFolderGo) {
   EXPECT_FALSE(*fs_.exists("/data/topic-0"));
 }
 
-TEST_F(RemoveLog, ALogThatNeverWroteRemovesWhatAnEarlierLifeLeft) {
+TEST_F(RemoveLogTest, ALogThatNeverWroteRemovesWhatAnEarlierLifeLeft) {
   {
     log_harness before(fs_);
     before.create();
@@ -47,7 +47,7 @@ TEST_F(RemoveLog, ALogThatNeverWroteRemovesWhatAnEarlierLifeLeft) {
   EXPECT_FALSE(*fs_.exists("/data/topic-0"));
 }
 
-TEST_F(RemoveLog, ALogWithoutAFolderIsRemovedByDoingNothing) {
+TEST_F(RemoveLogTest, ALogWithoutAFolderIsRemovedByDoingNothing) {
   harness_.create();
   remove();
   run();
@@ -55,7 +55,7 @@ TEST_F(RemoveLog, ALogWithoutAFolderIsRemovedByDoingNothing) {
   EXPECT_TRUE(removed_->has_value());
 }
 
-TEST_F(RemoveLog, FilesOfOthersStay) {
+TEST_F(RemoveLogTest, FilesOfOthersStay) {
   harness_.create();
   harness_.log->append(make_batch(0, 2));
   ASSERT_TRUE(harness_.drain());
@@ -66,7 +66,7 @@ TEST_F(RemoveLog, FilesOfOthersStay) {
   EXPECT_EQ(fs_.list("/data/topic-0").value(), std::vector<std::string>{"notes.txt"});
 }
 
-TEST_F(RemoveLog, AWriteUnderWayEndsFirstAndIsNoLongerReported) {
+TEST_F(RemoveLogTest, AWriteUnderWayEndsFirstAndIsNoLongerReported) {
   harness_.create();
   harness_.log->append(make_batch(0, 2));  // its write is posted
   harness_.log->append(make_batch(2, 2));  // waits for that
@@ -81,7 +81,7 @@ TEST_F(RemoveLog, AWriteUnderWayEndsFirstAndIsNoLongerReported) {
   EXPECT_FALSE(*fs_.exists("/data/topic-0"));
 }
 
-TEST_F(RemoveLog, ReadsUnderWayAreAnsweredBeforeAFileGoes) {
+TEST_F(RemoveLogTest, ReadsUnderWayAreAnsweredBeforeAFileGoes) {
   harness_.create({.cache_bytes = 0});
   for (int i = 0; i < 5; ++i) harness_.log->append(make_batch(i * 2, 2));
   ASSERT_TRUE(harness_.drain());
@@ -105,7 +105,7 @@ TEST_F(RemoveLog, ReadsUnderWayAreAnsweredBeforeAFileGoes) {
   EXPECT_EQ(files(), 0U);
 }
 
-TEST_F(RemoveLog, AFileThatCannotBeUnlinkedIsAnError) {
+TEST_F(RemoveLogTest, AFileThatCannotBeUnlinkedIsAnError) {
   harness_.create();
   harness_.log->append(make_batch(0, 2));
   ASSERT_TRUE(harness_.drain());
