@@ -146,6 +146,8 @@ result<outcome> reconcile_pool(environment& env, const object_key& key) {
   if (!view.refused) view.trouble = pool_problem(env, *view.pool, view.set, view.pods);
   BRAID_TRY(pause, write_pool_status(env, view));
   if (pause > io::duration{}) return again_after(pause);
+  // Brokers of a cluster that is gone go one after the other; the status must tell of the last one too.
+  if (alone && (view.set != nullptr || !view.pods.empty())) return again_after(look_again);
   const bool settled = view.set != nullptr && is_pool_ready(view);
   return settled || (view.refused && view.refused->reason != "WaitingForCluster") ? done() : again_after(look_again);
 }
