@@ -63,6 +63,7 @@ $(VENV_STAMP): tests/integration/requirements.txt
 build/debug: ; @$(configure) -DCMAKE_BUILD_TYPE=Debug -DBRAID_ASAN=ON
 build/release: ; @$(configure) -DCMAKE_BUILD_TYPE=RelWithDebInfo
 build/tsan: ; @$(configure) -DCMAKE_BUILD_TYPE=Debug -DBRAID_TSAN=ON
+build/ubsan: ; @$(configure) -DCMAKE_BUILD_TYPE=Debug -DBRAID_ASAN=ON -DBRAID_UBSAN_ALL=ON
 build/fuzz: ; @$(configure) -DCMAKE_BUILD_TYPE=Debug -DBRAID_ASAN=ON -DBRAID_FUZZ=ON
 build/bench: ; @$(configure) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DBRAID_BENCH=ON
 
@@ -81,7 +82,7 @@ release: build/release/build.ninja ## Optimised broker in build/release
 
 # --- Check ------------------------------------------------------------------------------------------------------------
 
-.PHONY: test integration sim sim-long tsan fuzz bench lint format
+.PHONY: test integration sim sim-long tsan ubsan fuzz bench lint format
 test: build $(JAVA_STAMP) $(VENV_STAMP) ## Unit, conformance, simulator smoke, tidy and integration tests; ends with counts
 	@$(PYTHON) tests/run.py --build build/debug --jobs $(JOBS) $(if $(ONLY),--only '$(ONLY)')
 
@@ -99,9 +100,12 @@ tsan: build/tsan/build.ninja ## Unit tests of the modules with threads under Thr
 	@ninja -C build/tsan -j$(JOBS) $(TSAN_SUITES:%=%_test)
 	@ctest --test-dir build/tsan -j$(JOBS) --output-on-failure -R '^unit\.($(subst $(space),|,$(TSAN_SUITES)))$$'
 
-fuzz: build/fuzz/build.ninja ## Run each fuzzer for FUZZ_SECONDS=60, and what reads raw bytes under all of UBSan
-	@ninja -C build/fuzz -j$(JOBS) tests/fuzz/all $(UBSAN_SUITES:%=%_test)
-	@ctest --test-dir build/fuzz -j$(JOBS) --output-on-failure -R '^unit\.($(subst $(space),|,$(UBSAN_SUITES)))$$'
+ubsan: build/ubsan/build.ninja ## Unit tests of what turns raw bytes into objects, with all of UBSan, in build/ubsan
+	@ninja -C build/ubsan -j$(JOBS) $(UBSAN_SUITES:%=%_test)
+	@ctest --test-dir build/ubsan -j$(JOBS) --output-on-failure -R '^unit\.($(subst $(space),|,$(UBSAN_SUITES)))$$'
+
+fuzz: build/fuzz/build.ninja ## Run each fuzzer for FUZZ_SECONDS=60
+	@ninja -C build/fuzz -j$(JOBS) tests/fuzz/all
 	@tests/run_programs.sh build/fuzz '*_fuzz' -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix=build/fuzz/
 
 bench: build/bench/build.ninja ## Micro-benchmarks
@@ -151,4 +155,4 @@ stop: ## End the brokers that `make run` and `make quickstart KEEP=1` started
 	@tests/integration/broker.sh stop run/broker run/quickstart
 
 clean: ## Remove what was built; data in run/ and fetched clients in build/deps stay
-	@rm -rf build/debug build/release build/tsan build/fuzz build/bench
+	@rm -rf build/debug build/release build/tsan build/ubsan build/fuzz build/bench

@@ -79,9 +79,8 @@ if(CMAKE_BUILD_TYPE STREQUAL "Debug")
 endif()
 if(BRAID_ASAN)
   set(braid_sanitizers -fsanitize=address,undefined)
-  if(NOT BRAID_FUZZ)
-    # Alignment and dynamic type are checked at every access: a third of the build. `make fuzz` has them, and runs the
-    # unit tests of what reads and writes raw bytes with them.
+  if(NOT BRAID_UBSAN_ALL)
+    # Alignment and dynamic type are checked at every access: a third of the build. `make ubsan` has them.
     list(APPEND braid_sanitizers -fno-sanitize=alignment,object-size,vptr)
   endif()
   target_compile_options(braid_flags INTERFACE ${braid_sanitizers} -fno-sanitize-recover=all)
