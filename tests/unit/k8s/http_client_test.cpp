@@ -121,9 +121,11 @@ TEST_F(http_client_test, a_refused_connection_is_tried_until_the_deadline) {
   options.deadline = 200ms;
   connect();
   const auto started = io::system_clock().now();
-  EXPECT_EQ(code_of(client->get(things, a).error()), errc::network);
+  // The deadline may pass in the middle of the last try: then that is what is told.
+  const auto code = code_of(client->get(things, a).error());
+  EXPECT_TRUE(code == errc::network || code == errc::timed_out);
   EXPECT_GT(io::system_clock().now() - started, 100ms);
-  EXPECT_GT((client->read_figures().requests[{"GET", "network"}]), 3U);
+  EXPECT_GT((client->read_figures().requests[{"GET", "network"}]), 1U);
 }
 
 // A full backlog: the kernel answers no SYN.
