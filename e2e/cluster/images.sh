@@ -27,12 +27,13 @@ if [ ! -f "$images/base.tar" ]; then
   echo "k8s: making the image $BASE (once)" >&2
   work=$(mktemp -d)
   chmod 755 "$work"
-  nice -n 5 debootstrap --variant=minbase bookworm "$work/root" http://deb.debian.org/debian >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; exit 1; }
-  cat >"$work/root/etc/apt/sources.list" <<'LIST'
-deb http://deb.debian.org/debian bookworm main
-deb http://deb.debian.org/debian bookworm-updates main
-deb http://deb.debian.org/debian-security bookworm-security main
-LIST
+  # Packages come from where this machine takes its own.
+  apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+    awk '$3 ~ /^bookworm(-updates|-security)?$/ && $4 == "main"' | sort -u >"$work/sources"
+  mirror=$(awk '$3 == "bookworm" {print $2; exit}' "$work/sources")
+  [ -n "$mirror" ] || { echo "k8s: no Debian bookworm among this machine's package sources" >&2; exit 1; }
+  nice -n 5 debootstrap --variant=minbase bookworm "$work/root" "$mirror" >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; exit 1; }
+  cp "$work/sources" "$work/root/etc/apt/sources.list"
   rm -rf "$work"/root/usr/share/{doc,man,locale,info}/* "$work"/root/var/cache/apt/* "$work"/root/var/lib/apt/lists/* "$work"/root/var/log/*
   tar -C "$work/root" --numeric-owner -cf "$work/base.tar" .
   save "$work/base.tar" $BASE "$images/base.tar" --cmd /bin/bash --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
