@@ -24,7 +24,7 @@ def kubectl(*arguments, text=None):
 
 
 def apply(*objects):
-    kubectl("apply", "-f", "-", text="\n---\n".join(json.dumps(one) for one in objects))
+    kubectl("apply", "-f", "-", text=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
 
 
 def system(kind, name, version="v1", **more):

@@ -32,7 +32,7 @@ def path_of(kind, namespace=None, name=None):
 
 def condition(document, kind):
     """A condition of an object, or an empty one."""
-    for one in (document or {}).get("status", {}).get("conditions", []):
+    for one in ((document or {}).get("status") or {}).get("conditions") or ():
         if one["type"] == kind:
             return one
     return {"status": "Unknown", "reason": "", "message": "no such condition"}

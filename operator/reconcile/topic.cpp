@@ -243,7 +243,9 @@ std::vector<topic_ptr> namesakes(const caches& from, const api::topic& of) {
 }
 
 topic_ptr owner_of_name(const caches& from, const api::topic& of) {
-  const auto age = [](const api::topic& topic) { return std::tie(topic.created_s, topic.uid); };
+  const auto age = [](const api::topic& topic) {
+    return std::make_tuple(topic.created_s, topic.topic_id.empty(), std::string_view(topic.uid));
+  };
   topic_ptr owner;
   for (const auto& other : namesakes(from, of)) {
     if (other->management == api::management::observe || age(*other) >= age(of)) continue;

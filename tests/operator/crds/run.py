@@ -97,13 +97,18 @@ class Run:
         """The answer to the case's create or update."""
         wanted = merged(self.base, change)
         if "before" not in case:
+            self.remove(wanted)
             return self.plane.request("POST", f"{self.collection}?{STRICT}", wanted)
         stored = self.stored(merged(self.base, case["before"]))
         wanted["metadata"]["resourceVersion"] = stored["metadata"]["resourceVersion"]
         return self.plane.request("PUT", f"{self.collection}/{wanted['metadata']['name']}?{STRICT}", wanted)
 
-    def stored(self, wanted):
+    def remove(self, wanted):
+        """What an earlier case left behind under this name."""
         self.plane.request("DELETE", f"{self.collection}/{wanted['metadata']['name']}")
+
+    def stored(self, wanted):
+        self.remove(wanted)
         answer = self.plane.request("POST", self.collection + "?fieldValidation=Strict", wanted)
         if answer.status != 201:
             raise AssertionError(f"the object to begin with: {answer}")
@@ -139,6 +144,7 @@ class Run:
         return "\n       ".join(problems)
 
     def defaults(self):
+        self.remove(self.base)
         answer = self.plane.request("POST", f"{self.collection}?{STRICT}", self.base)
         spec = answer.json().get("spec")
         return None if spec == self.table["defaults"] else f"expected: {self.table['defaults']}\n       got: {spec}"
@@ -210,7 +216,7 @@ def establish(plane, crd):
     name = crd["metadata"]["name"]
 
     def conditions():
-        found = plane.request("GET", f"{path}/{name}").json().get("status", {}).get("conditions", [])
+        found = plane.request("GET", f"{path}/{name}").json().get("status", {}).get("conditions") or []
         states = {one["type"]: one for one in found}
         return states if states.get("Established", {}).get("status") == "True" else None
 

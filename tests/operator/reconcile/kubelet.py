@@ -47,7 +47,12 @@ class Kubelet:
             self.plane.request("POST", self.core("persistentvolumeclaims"), claim)
         pod = self.plane.request("GET", self.core(f"pods/{name}"))
         if pod.status == 404:
-            body = {"apiVersion": "v1", "kind": "Pod", **item["spec"]["template"]}
+            template = item["spec"]["template"]
+            claims = [{"name": claim["metadata"]["name"],
+                       "persistentVolumeClaim": {"claimName": f"{claim['metadata']['name']}-{name}"}}
+                      for claim in item["spec"]["volumeClaimTemplates"]]
+            body = {"apiVersion": "v1", "kind": "Pod", "metadata": template["metadata"],
+                    "spec": {**template["spec"], "volumes": [*template["spec"].get("volumes", ()), *claims]}}
             body["metadata"] = {**body["metadata"], "name": name, "ownerReferences": [
                 {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": item["metadata"]["name"],
                  "uid": item["metadata"]["uid"], "controller": True}]}

@@ -29,6 +29,8 @@ from kubelet import Kubelet  # noqa: E402
 NAMESPACE = "braidmq"
 KINDS = f"/apis/braidmq.io/v1alpha1/namespaces/{NAMESPACE}"
 POD_IP = "127.0.0.2"
+QUICK = ("4s", "3s", "1s")  # Lease, renewal, retry
+PATIENT = ("60s", "50s", "1s")
 WRITES = {"CREATE", "APPLY", "PATCH", "DELETE"}
 ORDER = ["Namespace", "CustomResourceDefinition", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]
 
@@ -50,13 +52,13 @@ def topic(name, **spec):
 class Operator:
     """One process, as the service account of the manifests."""
 
-    def __init__(self, binary, kubeconfig, name, log):
+    def __init__(self, binary, kubeconfig, name, log, lease):
         self.port = free_port()
         self.log = open(log, "ab")
         self.process = subprocess.Popen(
             [binary, f"--kubeconfig={kubeconfig}", f"--namespaces={NAMESPACE}", "--broker-image=braidmq:test",
              f"--http-address=127.0.0.1:{self.port}", f"--lease-namespace={NAMESPACE}", "--lease-name=braidmq-operator",
-             "--lease-duration=4s", "--renew-deadline=3s", "--retry-period=1s"],
+             *(f"--{flag}={value}" for flag, value in zip(("lease-duration", "renew-deadline", "retry-period"), lease))],
             stdout=self.log, stderr=self.log, env={"POD_NAMESPACE": NAMESPACE, "POD_NAME": name, "PATH": "/usr/bin"})
 
     def get(self, path):
@@ -72,7 +74,7 @@ class Operator:
             return False
 
     def leads(self):
-        return "braidmq_operator_leader 1" in self.get("/metrics")
+        return "braidmq_operator_leader 1" in self.get("/metrics").splitlines()
 
     def requests(self):
         found = re.findall(r'braidmq_operator_api_requests_total\{([^}]*)\} (\S+)', self.get("/metrics"))
@@ -136,9 +138,9 @@ class Run:
         self.kubeconfig = self.plane.state / "operator.kubeconfig"
         self.kubeconfig.write_text(json.dumps(config))
 
-    def start_operator(self):
+    def start_operator(self, lease=QUICK):
         operator = Operator(self.arguments.operator, self.kubeconfig, f"operator-{len(self.operators)}",
-                            self.plane.state / "operator.log")
+                            self.plane.state / "operator.log", lease)
         self.operators.append(operator)
         wait_for("the operator is ready", operator.ready)
         return operator
@@ -158,7 +160,7 @@ class Run:
 
     def condition(self, plural, name, kind):
         item = self.read(plural, name) or {}
-        return next((c for c in item.get("status", {}).get("conditions", []) if c["type"] == kind), {})
+        return next((c for c in (item.get("status") or {}).get("conditions") or () if c["type"] == kind), {})
 
     def await_condition(self, plural, name, kind, status, reason=None, seconds=30):
         def holds():
@@ -319,10 +321,20 @@ class Run:
         self.await_condition("topics", "after-pause", "Ready", "True")
 
     def api_server_restarts(self):
+        """Shorter than the Lease lasts: the process that led goes on by itself."""
+        steady = self.start_operator(PATIENT)
+        self.note_forbidden(self.leader)
+        self.leader.end(signal.SIGTERM)
+        wait_for("takeover", steady.leads, 20)
+        self.leader = steady
         self.plane.stop_apiserver()
         self.plane.start_apiserver_again()
-        self.apply("topics", topic("after-restart"))
+        begin = time.monotonic()
+        # It answers before it knows all kinds again.
+        wait_for("the API server takes Topics", lambda: self.apply("topics", topic("after-restart")).get("kind") == "Topic", 30)
         self.await_condition("topics", "after-restart", "Ready", "True", seconds=60)
+        assert steady.process.poll() is None
+        return f"Topic ready {time.monotonic() - begin:.1f} s after the API server"
 
     def nothing_is_forbidden(self):
         self.note_forbidden(self.leader)

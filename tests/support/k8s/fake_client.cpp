@@ -179,7 +179,9 @@ struct fake_client::state {
     }
     if (!type.namespaced) metadata.erase("namespace");
     ++version;
-    metadata["uid"] = fmt::format("00000000-0000-4000-8000-{:012x}", version);
+    // As on a real server, UIDs tell nothing of the order in which objects were made.
+    metadata["uid"] =
+        fmt::format("{:08x}-0000-4000-8000-{:012x}", static_cast<std::uint32_t>(version) * 0x9e3779b1U, version);
     metadata["resourceVersion"] = std::to_string(version);
     metadata["generation"] = 1;
     metadata["creationTimestamp"] = format_time(clock.wall_ms());

@@ -229,13 +229,27 @@ TEST(topic, the_oldest_owns_a_name_and_the_next_follows) {
   EXPECT_EQ(w.broker.topics.at("o").partitions, 50);
 }
 
-TEST(topic, of_the_same_second_the_smaller_uid_owns_the_name) {
+TEST(topic, of_the_same_second_one_owns_the_name) {
   topic_world w;
   w.orders(R"(, "topicName": "o")");
   w.apply(topic, R"({"metadata": {"name": "a-twin"}, "spec": {"clusterRef": {"name": "prod"}, "topicName": "o"}})");
   w.settle();
-  EXPECT_EQ(w.state(topic, "orders", "Conflict"), "False");
-  EXPECT_EQ(w.state(topic, "a-twin", "Conflict"), "True");
+  EXPECT_NE(w.state(topic, "orders", "Conflict"), w.state(topic, "a-twin", "Conflict"));
+}
+
+TEST(topic, of_the_same_second_the_one_that_has_its_topic_keeps_the_name) {
+  topic_world w;
+  w.orders(R"(, "topicName": "o")");
+  w.settle();
+  for (const char* twin : {"twin-0", "twin-1", "twin-2", "twin-3", "twin-4", "twin-5", "twin-6", "twin-7"}) {
+    w.apply(topic,
+            fmt::format(
+                R"({{"metadata": {{"name": "{}"}}, "spec": {{"clusterRef": {{"name": "prod"}}, "topicName": "o"}}}})",
+                twin));
+    w.settle();
+    EXPECT_EQ(w.state(topic, "orders", "Conflict"), "False") << twin;
+    EXPECT_EQ(w.state(topic, twin, "Conflict"), "True");
+  }
 }
 
 TEST(topic, replaced_outside_is_not_adopted_in_silence) {
