@@ -35,7 +35,7 @@ help: ## List these targets
 
 .PHONY: deps deps-quickstart
 deps: ## Install Debian packages, fetch the Java and Python clients of the tests
-	@cmake/install-packages.sh cmake/packages.txt cmake/packages-clients.txt cmake/packages-dev.txt
+	@cmake/install-packages.sh cmake/packages.txt cmake/packages-clients.txt cmake/packages-dev.txt cmake/packages-kubernetes.txt
 	@$(MAKE) $(JAVA_STAMP) $(VENV_STAMP)
 
 deps-quickstart:
@@ -83,7 +83,8 @@ release: build/release/build.ninja ## Optimised broker in build/release
 # --- Check ------------------------------------------------------------------------------------------------------------
 
 .PHONY: test integration sim sim-long tsan ubsan fuzz bench lint format
-test: build $(JAVA_STAMP) $(VENV_STAMP) ## Unit, conformance, simulator smoke, tidy and integration tests; ends with counts
+test: build $(JAVA_STAMP) $(VENV_STAMP) ## Unit, conformance, simulator smoke, operator, tidy and integration tests; ends with counts
+	@$(KUBE_TOOLS) helm kube-apiserver
 	@$(PYTHON) tests/run.py --build build/debug --jobs $(JOBS) $(if $(ONLY),--only '$(ONLY)')
 
 integration: build $(JAVA_STAMP) $(VENV_STAMP) ## Integration tests only (ONLY='words' picks some, as expressions)
@@ -112,7 +113,8 @@ bench: build/bench/build.ninja ## Micro-benchmarks
 	@ninja -C build/bench -j$(JOBS) tests/bench/all
 	@tests/run_programs.sh build/bench '*_bench'
 
-lint: build ## clang-format, tree checks, clang-tidy (what has not changed since it passed is skipped; FILES="..." picks some)
+lint: build ## clang-format, tree checks, clang-tidy, charts (what has not changed since it passed is skipped; FILES="..." picks some)
+	@$(KUBE_TOOLS) helm kubeconform
 	@tests/tidy/lint.sh $(FILES)
 
 format: ## Format every C++ file in place

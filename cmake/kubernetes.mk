@@ -6,7 +6,7 @@ IMAGE ?=
 PROGRAMS ?= braid-broker braid-operator braidctl
 BASE ?= docker.io/library/debian:bookworm-slim
 
-.PHONY: crds helm-lint crds-test image kube-packages
+.PHONY: crds helm-lint crds-test operator-test image kube-packages
 kube-packages:
 	@cmake/install-packages.sh cmake/packages-kubernetes.txt
 
@@ -21,6 +21,10 @@ helm-lint: kube-packages ## Charts: helm lint, kubeconform, promtool, yamllint; 
 crds-test: kube-packages ## Every rule of crds/, and the charts, on a real kube-apiserver; ends with counts
 	@$(KUBE_TOOLS) helm kube-apiserver
 	@tests/operator/crds/run.py $(if $(ONLY),--only '$(ONLY)')
+
+operator-test: build kube-packages ## The operator on a real kube-apiserver, with a kubelet and a broker that the test plays
+	@$(KUBE_TOOLS) kube-apiserver
+	@tests/operator/reconcile/run.py --operator build/debug/operator/app/braid-operator --ready-seconds 0 $(if $(ONLY),--only '$(ONLY)')
 
 # buildah first: it needs no daemon. Without user namespaces it has to do without isolation.
 image: ## Image localhost/braidmq:VERSION of the release programs; FULL=1 compiles inside the image

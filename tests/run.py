@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs every test of a build: what CTest knows (unit, conformance, sim, tidy), then the integration tests.
+"""Runs every test of a build: what CTest knows (unit, conformance, sim, tidy), the kinds and the operator on a real Kubernetes API
+server, then the integration tests.
 
 Counts cases, not programs: a GoogleTest program counts its cases, any other CTest test counts as one. Ends with a table by
 group and the line "N passed, N failed"; exits 1 when anything failed, or when nothing ran.
@@ -57,12 +58,9 @@ def run_ctest(build, jobs, only):
     return groups
 
 
-def run_integration(build, only):
-    command = [sys.executable, str(ROOT / "tests/integration/run.py"), "--broker", str(build / "broker/app/braid-broker"),
-               "--java", str(ROOT / "build/deps/java")]
-    if only:
-        command.append(only)
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+def run_program(command):
+    """Counts of the closing line of a program that runs cases of its own."""
+    process = subprocess.Popen([sys.executable, *map(str, command)], stdout=subprocess.PIPE, text=True)
     last = None
     for line in process.stdout:
         print(line, end="", flush=True)
@@ -74,6 +72,18 @@ def run_integration(build, only):
     return passed, max(failed, 1 if status != 0 else 0)
 
 
+def programs(build, only):
+    """Name -> command. `only` picks from the names of kinds and operator, and from the cases of integration."""
+    found = {
+        "kinds": [ROOT / "tests/operator/crds/run.py"],
+        "operator": [ROOT / "tests/operator/reconcile/run.py", "--operator", build / "operator/app/braid-operator",
+                     "--topics", "100", "--quiet", "10", "--ready-seconds", "0"]}
+    chosen = {name: command for name, command in found.items() if not only or re.search(only, name)}
+    chosen["integration"] = [ROOT / "tests/integration/run.py", "--broker", build / "broker/app/braid-broker",
+                             "--java", ROOT / "build/deps/java", *([only] if only else [])]
+    return chosen
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/debug")
@@ -81,7 +91,8 @@ def main():
     parser.add_argument("--only", help="a regular expression on the names of tests")
     arguments = parser.parse_args()
     groups = dict(run_ctest(arguments.build.resolve(), arguments.jobs, arguments.only))
-    groups["integration"] = run_integration(arguments.build.resolve(), arguments.only)
+    for name, command in programs(arguments.build.resolve(), arguments.only).items():
+        groups[name] = run_program(command)
 
     print(f"\n{'group':<14}{'passed':>8}{'failed':>8}")
     for group, (passed, failed) in groups.items():

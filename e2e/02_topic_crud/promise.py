@@ -24,8 +24,12 @@ def run(t):
     topic = product.broker("/v1/topics/crud")
     equal((topic["partitions"], topic["configs"].get("retention.ms")), (5, "7200000"), "topic after the change")
     equal(document["status"]["topicId"], topic["id"], "topic id in the status")
-    story = kube.kubectl("-n", product.namespace, "describe", "bt", "crud")
-    expect("Created" in story or "TopicCreated" in story, f"kubectl describe tells no event of the creation:\n{story}")
+
+    def told():  # events follow the status, they do not hold it up
+        story = kube.kubectl("-n", product.namespace, "describe", "bt", "crud")
+        return all(word in story for word in ("TopicCreated", "TopicGrown")) or (False, story)
+
+    wait_for("kubectl describe tells of creation and growth", told, 10, every=0.5)
 
     refusals(t)
     policies(t)

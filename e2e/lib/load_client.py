@@ -29,6 +29,8 @@ def produce(bootstrap, topic, partitions, per_second, acked_path):
     producer = Producer({
         "bootstrap.servers": bootstrap, "enable.idempotence": True, "acks": "all", "linger.ms": 5,
         "message.timeout.ms": DELIVERY_SECONDS * 1000, "reconnect.backoff.max.ms": 500, "socket.timeout.ms": 10_000,
+        # A SYN to the address of a pod that has just gone is answered by nobody.
+        "socket.connection.setup.timeout.ms": 3000,
         "error_cb": lambda error: failures.append(str(error)) if error.fatal() else None})
     with open(acked_path, "a", buffering=1, encoding="ascii") as acked:
         def delivered(error, message):

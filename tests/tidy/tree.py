@@ -20,6 +20,7 @@ import sys
 MAX_LINES = 800
 ASIO_MODULES = {"runtime", "net", "kafka_client", "server", "admin", "app"}
 THREAD_MODULES = {"io", "runtime", "admin", "app"}
+MODULE_FOLDERS = ("broker", "operator")
 CODE = {".cpp", ".hpp"}
 SOURCES = CODE | {".py", ".java", ".sh", ".go", ".cmake", ".js"}
 
@@ -51,15 +52,16 @@ def without_comments_and_strings(text):
     return token.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
 
 
-def module_of(path):
-    return path.parts[1] if len(path.parts) > 2 and path.parts[0] == "broker" else None
+def folder_of(path):
+    """The folder of a module of the product, such as "broker/wal"; None for other files."""
+    return "/".join(path.parts[:2]) if len(path.parts) > 2 and path.parts[0] in MODULE_FOLDERS else None
 
 
-def module_reach(root):
-    """module -> itself and all modules that its DEPS lead to."""
-    direct = {}
+def modules(root):
+    """Folder -> (name of its module, names in its DEPS)."""
+    found = {}
     call = re.compile(r"braid_module\(\s*(\w+)([^)]*)\)", re.S)
-    for path in sorted((root / "broker").glob("*/CMakeLists.txt")):
+    for path in sorted(path for top in MODULE_FOLDERS for path in (root / top).glob("*/CMakeLists.txt")):
         match = call.search(re.sub(r"#[^\n]*", "", path.read_text()))
         if not match:
             continue
@@ -69,8 +71,12 @@ def module_reach(root):
                 inside = word == "DEPS"
             elif inside:
                 deps.add(word)
-        direct[match.group(1)] = deps
+        found[folder_of(path.relative_to(root))] = match.group(1), deps
+    return found
 
+
+def reach_of(direct):
+    """Module -> itself and all modules that its DEPS lead to."""
     def close(name, seen):
         if name not in seen:
             seen.add(name)
@@ -82,15 +88,17 @@ def module_reach(root):
 
 
 def check_layers(root):
-    reach = module_reach(root)
+    found = modules(root)
+    reach = reach_of(dict(found.values()))
     include = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
     for path in tracked(root, CODE):
-        module = module_of(path)
-        if module is None:
+        folder = folder_of(path)
+        if folder is None:
             continue
-        if module not in reach:
-            yield path, 1, f"module {module} has no braid_module() line in broker/{module}/CMakeLists.txt"
+        if folder not in found:
+            yield path, 1, f"no braid_module() line in {folder}/CMakeLists.txt"
             continue
+        module = found[folder][0]
         for number, line in enumerate((root / path).read_text().splitlines(), 1):
             match = include.match(line)
             if not match or "tidy: allow(layers)" in line:
@@ -108,7 +116,7 @@ def check_banned_names(root):
     for path in tracked(root, CODE):
         if path.parts[0] not in ("broker", "operator", "tests"):
             continue
-        module = module_of(path)
+        module = (folder_of(path) or "/").split("/")[1] if path.parts[0] == "broker" else None
         text = (root / path).read_text()
         original = text.splitlines()
         for number, line in enumerate(without_comments_and_strings(text).splitlines(), 1):
