@@ -19,7 +19,7 @@ SIM_ARGS = --seed $(SEED) --seeds $(SIM_SEEDS)
 FUZZ_SECONDS ?= 60
 RELEASE_TARGETS ?= braid-broker
 # What runs on more than one thread; the rest is single-threaded by design and simulated as such.
-TSAN_SUITES ?= admin io net runtime storage wal
+TSAN_SUITES ?= admin io k8s net runtime storage wal
 # What turns raw bytes into objects: with the checks that the debug build leaves out for the sake of its build time.
 UBSAN_SUITES ?= base model protocol wal
 empty :=
@@ -124,9 +124,12 @@ include cmake/kubernetes.mk
 
 # Promises on a real Kubernetes: E2E_KUBECONFIG's, kind's, or our own, which `make k8s` starts. Once, what it needs is built.
 NODES ?= 2
-.PHONY: k8s k8s-down e2e e2e-full
+.PHONY: k8s k8s-load k8s-down e2e e2e-full
 k8s: ## Start a Kubernetes of NODES=2 nodes on this machine, without Docker (needs root); prints its KUBECONFIG
 	@e2e/cluster/k8s up $(NODES)
+
+k8s-load: kube-packages ## Build the image and put it on the nodes of `make k8s`
+	@e2e/load_image.py
 
 k8s-down: ## End it, and remove its state
 	@e2e/cluster/k8s down

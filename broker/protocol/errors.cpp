@@ -6,22 +6,22 @@
 namespace braidmq::protocol {
 namespace {
 
-constexpr std::array table = {
+constexpr std::array error_table = {
 #define BRAID_ERROR(code, name, retriable, text) error_info{error_code::name, #name, retriable, text},
 #include "protocol/errors.def"
 #undef BRAID_ERROR
 };
-static_assert(std::ranges::is_sorted(table, std::ranges::less{}, &error_info::code));
+static_assert(std::ranges::is_sorted(error_table, std::ranges::less{}, &error_info::code));
 
 }  // namespace
 
 std::span<const error_info> all_errors() {
-  return table;
+  return error_table;
 }
 
 const error_info* find_error(error_code code) {
-  const auto found = std::ranges::lower_bound(table, code, std::ranges::less{}, &error_info::code);
-  return found != table.end() && found->code == code ? &*found : nullptr;
+  const auto found = std::ranges::lower_bound(error_table, code, std::ranges::less{}, &error_info::code);
+  return found != error_table.end() && found->code == code ? &*found : nullptr;
 }
 
 bool is_retriable(error_code code) {

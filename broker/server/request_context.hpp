@@ -1,6 +1,9 @@
 // What a handler knows of the request that it serves.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -40,6 +43,12 @@ struct request_context {
 
 // Handlers are coroutines and take it by value.
 using request_ptr = std::shared_ptr<request_context>;
+
+// A request's timeout_ms as the wait that it gets: clients may send any number, and no wait is without an end.
+inline std::chrono::milliseconds bounded_timeout(std::int32_t timeout_ms) {
+  constexpr std::int32_t longest_ms = 5 * 60 * 1000;
+  return std::chrono::milliseconds(std::clamp(timeout_ms, 1, longest_ms));
+}
 
 // Runs `call(braid::replica&, unique_function<void(T)> done)` on the braid's shard and resumes the handler with what
 // `done` gets. One hop there, one back.

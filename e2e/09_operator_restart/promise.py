@@ -17,7 +17,7 @@ FULL = True
 NAMESPACE = "braidmq-e2e-restart"
 MOST_KILLS = 80
 QUICK_LEASE = {"replicas": 1, "crds": {"install": False}, "leaderElection": {
-    "leaseDurationSeconds": 3, "renewDeadlineSeconds": 2, "retryPeriodSeconds": 1}}
+    "leaseDurationSeconds": 4, "renewDeadlineSeconds": 3, "retryPeriodSeconds": 1}}
 
 
 def run(t):
@@ -32,13 +32,12 @@ def run(t):
 
         while len(kills) < MOST_KILLS:
             stage = "RequestReceived" if len(kills) % 2 else "ResponseComplete"
-            written = await_write(audit, stage, kube, product)
+            written = kill_at_write(audit, stage, kube, product)
             if not written:
                 break
-            kill_operator(product)
-            kills.append(written[0])
+            kills.append(written[-1])
         expect(len(kills) < MOST_KILLS, f"it writes on and on: {kills[-10:]}")
-        expect(len(kills) >= 8, f"only {len(kills)} writes were met: {kills}")
+        expect(len(kills) >= 5, f"only {len(kills)} writes were met: {kills}")
         t.figure("kills, each at a write", len(kills), "")
         product.await_ready()
         for topic in ("one", "two"):
@@ -64,33 +63,27 @@ def operator_process(product):
     return None
 
 
-def kill_operator(product):
-    """SIGKILL at once; then the pod goes, too, because kubelet would wait longer after every kill."""
-    pid = operator_process(product)
-    if pid:
-        os.kill(pid, signal.SIGKILL)
-    for pod in product.operator_pods():
-        product.kube.delete("pods", product.namespace, pod["metadata"]["name"], gracePeriodSeconds=0)
-
-
-def await_write(audit, stage, kube, product):
-    """The first writes of an operator that lives, or nothing when everything is ready and 6 s pass without one."""
+def kill_at_write(audit, stage, kube, product):
+    """SIGKILL to the operator at once when it writes, and its writes until then; nothing when everything is ready and 6 s pass
+    without one. Then the pod goes, too, because kubelet would wait longer after every kill."""
+    pid = wait_for("an operator that runs", lambda: operator_process(product), 60)
+    deadline, quiet_since, look_at = time.monotonic() + 60, None, time.monotonic()
     audit.writes()  # what the one before did in its last moment
-    deadline, quiet_since = time.monotonic() + 60, None
-    while True:
-        if found := audit.writes(stage):
-            return found
-        cluster = kube.get("braidclusters", product.namespace, product.cluster)
-        topics = kube.list("topics", product.namespace)
-        ready = [one for one in [cluster, *topics] if condition(one, "Ready")["status"] == "True"]
-        if len(ready) == 3 and operator_process(product):
-            quiet_since = quiet_since or time.monotonic()
-            if time.monotonic() - quiet_since > 6:
+    while not (found := audit.writes(stage)):
+        # Questions to the API server take longer than a write: they are asked now and then only.
+        if time.monotonic() > look_at:
+            look_at = time.monotonic() + 1
+            everything = [kube.get("braidclusters", product.namespace, product.cluster), *kube.list("topics", product.namespace)]
+            ready = [one for one in everything if condition(one, "Ready")["status"] == "True"]
+            quiet_since = (quiet_since or time.monotonic()) if len(ready) == 3 else None
+            if quiet_since and time.monotonic() - quiet_since > 6:
                 return []
-        else:
-            quiet_since = None
-        expect(time.monotonic() < deadline, f"no write for 60 s, and {len(ready)} of 3 objects ready")
-        time.sleep(0.01)
+            expect(time.monotonic() < deadline, f"no write for 60 s, and {len(ready)} of 3 objects ready")
+        time.sleep(0.001)
+    os.kill(pid, signal.SIGKILL)
+    for pod in product.operator_pods():
+        kube.delete("pods", product.namespace, pod["metadata"]["name"], gracePeriodSeconds=0)
+    return found
 
 
 def same_end(t, product):

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -38,16 +39,24 @@ def flags_of(entry):
     return tuple(kept)
 
 
+def sources_of(entry):
+    """The file, or those that CMake compiles as one (unity builds)."""
+    path = pathlib.Path(entry["file"])
+    if path.parent.name != "Unity":
+        return [path]
+    return [pathlib.Path(name) for name in re.findall(r'^#include "(.+)"$', path.read_text(), re.M)]
+
+
 def groups_of(build, wanted):
     groups = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
-        path = pathlib.Path(entry["file"])
-        if not path.is_relative_to(ROOT):
-            continue
-        name = path.relative_to(ROOT)
-        if name.parts[0] not in OURS or (wanted and str(name) not in wanted):
-            continue
-        groups.setdefault((name.parent, flags_of(entry), entry["directory"]), []).append(name)
+        for path in sources_of(entry):
+            if not path.is_relative_to(ROOT):
+                continue
+            name = path.relative_to(ROOT)
+            if name.parts[0] not in OURS or (wanted and str(name) not in wanted):
+                continue
+            groups.setdefault((name.parent, flags_of(entry), entry["directory"]), []).append(name)
     return groups
 
 

@@ -15,6 +15,8 @@ GOOD = {
     "broker/io/b.cpp": '#include "base/a.hpp"\nauto t = std::chrono::steady_clock::now();\n',
     "broker/raft/CMakeLists.txt": "braid_module(raft\n  DEPS io  # and base through it\n  LIBS fmt::fmt)\n",
     "broker/raft/c.cpp": '#include "base/a.hpp"\n#include "io/b.hpp"\n// std::thread in a comment\nauto s = "rand()";\n',
+    "operator/app/CMakeLists.txt": "braid_module(operator_app DEPS base)\n",
+    "operator/app/e.hpp": '#pragma once\n#include "base/a.hpp"\n',
     "README.md": "# Head line\n[a](broker/base/a.hpp) [b](#head-line) [c](https://example.org) `[d](nowhere)`\n",
 }
 
@@ -26,6 +28,7 @@ FAULTS = {
         ("broker/raft/c.cpp", "#include <asio/ip/tcp.hpp>\n", "asio in module raft"),
         ("broker/raft/c.cpp", '#include "c.hpp"\n', "module/file.hpp"),
         ("broker/lost/d.cpp", "int x;\n", "no braid_module"),
+        ("operator/app/e.hpp", '#include "io/b.hpp"\n', "module operator_app includes io/b.hpp"),
     ],
     "banned_names": [
         ("broker/raft/c.cpp", "std::thread t;\n", "std::thread"),

@@ -17,8 +17,6 @@ using partition_response = protocol::produce_response::partition_produce_respons
 
 constexpr std::int16_t first_version_with_zstd = 7;
 constexpr std::int16_t first_version_with_topic_ids = 13;
-constexpr std::int32_t max_timeout_ms = 5 * 60 * 1000;
-
 // Where the outcome of a slice goes in the response.
 struct slice_place {
   std::size_t topic;
@@ -170,7 +168,7 @@ answer_of<protocol::produce_response> produce(request_ptr context, protocol::pro
   if (!checked.unit.slices.empty()) {
     braid::produce_request command;
     command.unit = std::move(checked.unit);
-    command.timeout = std::chrono::milliseconds(std::clamp(request.timeout_ms, 1, max_timeout_ms));
+    command.timeout = bounded_timeout(request.timeout_ms);
     auto submit = [context, command = std::move(command)](
                       braid::replica& braid, unique_function<void(result<braid::unit_outcome>)> done) mutable {
       auto accepted = [context] { context->shard.executor.post([context] { context->accept(); }); };

@@ -13,18 +13,16 @@ namespace {
 using protocol::create_topics_request;
 using protocol::create_topics_response;
 using protocol::error_code;
-using topic_answer = create_topics_response::creatable_topic_result;
+using created_topic = create_topics_response::creatable_topic_result;
 
-constexpr std::int32_t max_timeout_ms = 5 * 60 * 1000;
-
-void refuse(topic_answer& answer, error_code code, std::string message) {
+void refuse(created_topic& answer, error_code code, std::string message) {
   answer.error_code = code;
   answer.error_message = std::move(message);
 }
 
 // What the request asks for, as the controller understands it; the answer says why when it is none.
 std::optional<topic_creation> read_topic(const create_topics_request::creatable_topic& asked, model::broker_id self,
-                                         topic_answer& answer) {
+                                         created_topic& answer) {
   topic_creation topic;
   topic.name = asked.name;
   topic.partitions = asked.num_partitions;
@@ -57,7 +55,7 @@ std::optional<topic_creation> read_topic(const create_topics_request::creatable_
   return topic;
 }
 
-void describe(topic_answer& answer, const topic_description& topic, const broker_options& options) {
+void describe(created_topic& answer, const topic_description& topic, const broker_options& options) {
   answer.topic_id = topic.id;
   answer.num_partitions = topic.partitions;
   answer.replication_factor = static_cast<std::int16_t>(topic.replication_factor);
@@ -86,12 +84,12 @@ answer_of<protocol::create_topics_response> create_topics(request_ptr context,
   context->accept();  // slow, and nothing that follows on the connection depends on its place
   create_topics_response response;
   const broker_options& options = context->broker.options();
-  const auto timeout = std::chrono::milliseconds(std::clamp(request.timeout_ms, 1, max_timeout_ms));
+  const auto timeout = bounded_timeout(request.timeout_ms);
   const std::set<std::string> twice = names_given_twice(request);
   std::set<std::string> answered;
   for (const auto& asked : request.topics) {
     if (!answered.insert(asked.name).second) continue;
-    topic_answer answer;
+    created_topic answer;
     answer.name = asked.name;
     std::optional<topic_creation> topic;
     if (twice.contains(asked.name)) {

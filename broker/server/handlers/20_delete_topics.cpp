@@ -11,10 +11,9 @@ namespace {
 
 using protocol::delete_topics_request;
 using protocol::error_code;
-using topic_answer = protocol::delete_topics_response::deletable_topic_result;
+using deleted_topic = protocol::delete_topics_response::deletable_topic_result;
 using topic_wish = delete_topics_request::delete_topic_state;
 
-constexpr std::int32_t max_timeout_ms = 5 * 60 * 1000;
 constexpr std::int16_t first_version_with_ids = 6;
 
 std::vector<topic_wish> wishes_of(delete_topics_request& request, std::int16_t version) {
@@ -25,7 +24,7 @@ std::vector<topic_wish> wishes_of(delete_topics_request& request, std::int16_t v
   return wishes;
 }
 
-void refuse(topic_answer& answer, error_code code, std::string message) {
+void refuse(deleted_topic& answer, error_code code, std::string message) {
   answer.error_code = code;
   answer.error_message = std::move(message);
 }
@@ -47,10 +46,10 @@ answer_of<protocol::delete_topics_response> delete_topics(request_ptr context,
                                                           protocol::delete_topics_request request) {
   context->accept();  // slow, and nothing that follows on the connection depends on its place
   protocol::delete_topics_response response;
-  const auto timeout = std::chrono::milliseconds(std::clamp(request.timeout_ms, 1, max_timeout_ms));
+  const auto timeout = bounded_timeout(request.timeout_ms);
   std::set<std::pair<std::string, model::topic_id>> seen;
   for (topic_wish& wish : wishes_of(request, context->version)) {
-    topic_answer answer;
+    deleted_topic answer;
     answer.name = wish.name;
     answer.topic_id = wish.topic_id;
     const bool is_new = seen.emplace(wish.name.value_or(""), wish.topic_id).second;

@@ -11,18 +11,16 @@ namespace {
 
 using protocol::create_partitions_request;
 using protocol::error_code;
-using topic_answer = protocol::create_partitions_response::create_partitions_topic_result;
+using grown_topic = protocol::create_partitions_response::create_partitions_topic_result;
 
-constexpr std::int32_t max_timeout_ms = 5 * 60 * 1000;
-
-void refuse(topic_answer& answer, error_code code, std::string message) {
+void refuse(grown_topic& answer, error_code code, std::string message) {
   answer.error_code = code;
   answer.error_message = std::move(message);
 }
 
 // What CreatePartitions asks more than an alteration does: the count rises, and an assignment fits it.
 bool is_allowed(const create_partitions_request::create_partitions_topic& asked, const topic_description& topic,
-                model::broker_id self, topic_answer& answer) {
+                model::broker_id self, grown_topic& answer) {
   if (asked.count <= topic.partitions) {
     refuse(answer, error_code::invalid_partitions,
            fmt::format("topic '{}' has {} partitions already; the new count must be larger", asked.name,
@@ -61,12 +59,12 @@ answer_of<protocol::create_partitions_response> create_partitions(request_ptr co
   context->accept();  // slow, and nothing that follows on the connection depends on its place
   protocol::create_partitions_response response;
   topic_admin& topics = context->broker.topics();
-  const auto timeout = std::chrono::milliseconds(std::clamp(request.timeout_ms, 1, max_timeout_ms));
+  const auto timeout = bounded_timeout(request.timeout_ms);
   const std::set<std::string> twice = names_given_twice(request);
   std::set<std::string> answered;
   for (const auto& asked : request.topics) {
     if (!answered.insert(asked.name).second) continue;
-    topic_answer answer;
+    grown_topic answer;
     answer.name = asked.name;
     const auto topic = topics.get(asked.name);
     if (twice.contains(asked.name)) {

@@ -44,6 +44,21 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 {{- end }}
 
+{{/* Seconds of the Lease, as the operator's flags. It ends at once with values that could let two of them lead. */}}
+{{- define "braidmq-operator.lease" -}}
+{{- with .Values.leaderElection -}}
+{{- if le (int .leaseDurationSeconds) (int .renewDeadlineSeconds) -}}
+{{- fail "leaderElection.leaseDurationSeconds must be greater than renewDeadlineSeconds" -}}
+{{- end -}}
+{{- if le (mul 10 (int .renewDeadlineSeconds)) (mul 22 (int .retryPeriodSeconds)) -}}
+{{- fail "leaderElection.renewDeadlineSeconds must be more than 2.2 times retryPeriodSeconds" -}}
+{{- end -}}
+- --lease-duration={{ int .leaseDurationSeconds }}s
+- --renew-deadline={{ int .renewDeadlineSeconds }}s
+- --retry-period={{ int .retryPeriodSeconds }}s
+{{- end -}}
+{{- end }}
+
 {{/* What the operator does in a namespace. Nothing else: a test runs it under exactly this and fails on any 403. */}}
 {{- define "braidmq-operator.rules" -}}
 - apiGroups: [braidmq.io]

@@ -7,7 +7,7 @@ namespace braidmq::sim {
 namespace {
 
 constexpr std::size_t most_topics = 5;
-constexpr std::int16_t first_version_with_ids = 7;
+constexpr std::int16_t first_version_that_tells_ids = 7;
 
 class topic_creator final : public client {
  public:
@@ -47,7 +47,7 @@ class topic_creator final : public client {
     using enum protocol::error_code;
     if (topic.error_code == topic_already_exists) return;
     if (topic.error_code == none) {
-      if (validate_only || version < first_version_with_ids) return;
+      if (validate_only || version < first_version_that_tells_ids) return;
       if (log().topics().contains(name) && log().topics().at(name).id != topic.topic_id) {
         return log().violation("topics", fmt::format("{} was made twice", name));
       }

@@ -9,8 +9,6 @@
 namespace braidmq::sim {
 namespace {
 
-constexpr std::int16_t first_version_with_ids = 13;
-
 class fetcher final : public client {
  public:
   fetcher(workload_context& context, rng chance) : client(context, "fetcher", chance) {}
@@ -36,7 +34,7 @@ class fetcher final : public client {
     wish.max_bytes = static_cast<std::int32_t>(chance().chance(0.2) ? chance().between(0, 5'000) : 50 << 20);
     wish.max_wait_ms = static_cast<std::int32_t>(chance().chance(0.3) ? chance().between(0, 3'000) : 5);
     const bool by_id = std::ranges::any_of(wish.partitions, [](const auto& one) { return churns(one.topic); });
-    const std::int16_t version = any_version(by_id ? first_version_with_ids : std::int16_t{4}, 18);
+    const std::int16_t version = any_version(by_id ? first_fetch_version_with_ids : std::int16_t{4}, 18);
     auto call = std::make_shared<fetch_call>(log(), std::move(wish), connection_id());
     send(call->message(version), version, [this, call, version](const result<bytes>& body) {
       for (const auto& [target, next] : call->take(body, version)) positions_[target] = next;

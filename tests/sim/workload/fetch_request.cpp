@@ -1,11 +1,7 @@
 #include "workload/fetch_request.hpp"
 
 namespace braidmq::sim {
-namespace {
-
-constexpr std::int16_t first_version_with_ids = 13;
-
-}  // namespace
+namespace {}  // namespace
 
 fetch_call::fetch_call(history& log, fetch_wish wish, std::uint64_t connection) : log_(log), wish_(std::move(wish)) {
   record_.connection = connection;
@@ -27,7 +23,7 @@ protocol::fetch_request fetch_call::message(std::int16_t version) const {
   for (const wished_partition& one : wish_.partitions) {
     if (before == nullptr || before->topic != one.target.topic) {
       auto& topic = request.topics.emplace_back();
-      if (version >= first_version_with_ids)
+      if (version >= first_fetch_version_with_ids)
         topic.topic_id = one.target.topic;
       else
         topic.topic = one.topic;

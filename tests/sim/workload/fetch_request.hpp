@@ -1,6 +1,7 @@
 // One Fetch request and its answer, noted in the history. Also used for the final reads.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,8 @@
 #include "protocol/generated/fetch.hpp"
 
 namespace braidmq::sim {
+
+constexpr std::int16_t first_fetch_version_with_ids = 13;
 
 struct wished_partition {
   std::string topic;

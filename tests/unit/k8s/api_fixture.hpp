@@ -17,12 +17,11 @@
 #include "k8s/list_page.hpp"
 #include "support/k8s/atomic_clock.hpp"
 #include "support/k8s/fake_api_server.hpp"
+#include "unit/k8s/things.hpp"
 
 namespace braidmq::k8s::testing {
 
 using namespace std::chrono_literals;
-
-inline const resource_type things{"example.io", "v1", "Thing", "things"};
 
 class api_fixture : public ::testing::Test {
  protected:

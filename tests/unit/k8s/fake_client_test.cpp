@@ -7,11 +7,10 @@
 #include <gtest/gtest.h>
 
 #include "support/manual_timers.hpp"
+#include "unit/k8s/things.hpp"
 
 namespace braidmq::k8s::testing {
 namespace {
-
-const resource_type things{"example.io", "v1", "Thing", "things"};
 
 class fake_client_test : public ::testing::Test {
  protected:

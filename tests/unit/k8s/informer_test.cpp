@@ -8,13 +8,12 @@
 
 #include "support/k8s/atomic_clock.hpp"
 #include "support/k8s/fake_client.hpp"
+#include "unit/k8s/things.hpp"
 
 namespace braidmq::k8s::testing {
 namespace {
 
 using namespace std::chrono_literals;
-
-const resource_type things{"example.io", "v1", "Thing", "things"};
 
 struct thing_row : row_header {
   std::int64_t value = 0;

@@ -2,14 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/metadata/ids.hpp"
+
 namespace braidmq::metadata {
 namespace {
-
-uuid id_of(std::uint8_t first) {
-  uuid id;
-  id.octets[0] = first;
-  return id;
-}
 
 class MetadataMachineTest : public ::testing::Test {
  protected:

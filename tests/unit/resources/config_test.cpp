@@ -16,16 +16,16 @@ api::braid_cluster cluster_with(const std::string& spec) {
       {{"metadata", {{"name", "prod"}, {"namespace", "shop"}, {"uid", "u"}}}, {"spec", json::parse(spec)}});
 }
 
-const identity born{.cluster_id = "AAAAAAAAAAAAAAAAAAAAAA", .existing = true};
+const identity founded{.cluster_id = "AAAAAAAAAAAAAAAAAAAAAA", .existing = true};
 
 TEST(broker_yaml, is_what_the_broker_reads) {
   const auto cluster = cluster_with(R"({"config": {"num.partitions": "3", "log.level": "debug"},
     "listeners": [{"name": "internal", "port": 9092}, {"name": "outside", "port": 9093, "type": "nodeport"}]})");
-  const auto read = config::parse_config(broker_yaml(cluster, born), "broker.yaml",
+  const auto read = config::parse_config(broker_yaml(cluster, founded), "broker.yaml",
                                          {"advertised.listeners=INTERNAL://p-0.prod-brokers:9092", "broker.id=0"});
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->num_partitions, 3);
-  EXPECT_EQ(read->cluster_id, born.cluster_id);
+  EXPECT_EQ(read->cluster_id, founded.cluster_id);
   EXPECT_EQ(read->bootstrap, "existing");
   EXPECT_EQ(read->listeners.size(), 2U);
   EXPECT_EQ(read->pushed_listeners, std::vector<std::string>{"OUTSIDE"});
@@ -48,9 +48,9 @@ TEST(config_problem, is_in_the_brokers_words_without_lines_of_a_file_that_nobody
 
 TEST(config_hash, moves_with_what_a_broker_reads_and_not_with_the_birth) {
   const auto cluster = cluster_with("{}");
-  const auto hash = config_hash(cluster, born);
-  EXPECT_EQ(config_hash(cluster, {.cluster_id = born.cluster_id, .existing = false}), hash);
-  EXPECT_NE(config_hash(cluster_with(R"({"config": {"num.partitions": "3"}})"), born), hash);
+  const auto hash = config_hash(cluster, founded);
+  EXPECT_EQ(config_hash(cluster, {.cluster_id = founded.cluster_id, .existing = false}), hash);
+  EXPECT_NE(config_hash(cluster_with(R"({"config": {"num.partitions": "3"}})"), founded), hash);
 }
 
 TEST(secret, is_64_hex_characters_and_comes_back) {
@@ -79,7 +79,7 @@ TEST(secret, the_first_usable_line_of_a_secret_counts) {
 
 TEST(identity, in_doubt_a_cluster_is_never_founded_again) {
   const auto cluster = cluster_with("{}");
-  EXPECT_EQ(read_identity(identity_map(cluster, born)), born);
+  EXPECT_EQ(read_identity(identity_map(cluster, founded)), founded);
   const identity unborn{.cluster_id = "x", .existing = false};
   EXPECT_EQ(read_identity(identity_map(cluster, unborn)), unborn);
   EXPECT_TRUE(read_identity({{"data", {{"cluster.id", "x"}}}})->existing);

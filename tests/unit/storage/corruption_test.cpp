@@ -4,8 +4,6 @@
 namespace braidmq::storage {
 namespace {
 
-constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
-
 template <class T>
 std::error_code code_of(const result<T>& got) {
   return got ? std::error_code() : got.error().code;

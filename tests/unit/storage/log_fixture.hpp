@@ -1,6 +1,7 @@
 // A partition log over the simulated file system and executors that run when the test says so.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,8 @@
 #include "support/sim_file_system.hpp"
 
 namespace braidmq::storage {
+
+inline constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
 // A batch of records with these timestamps; the values are `value_bytes` long together.
 inline stored_batch make_batch(std::int64_t base, const std::vector<std::int64_t>& timestamps_ms,

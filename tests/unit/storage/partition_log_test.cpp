@@ -5,8 +5,6 @@
 namespace braidmq::storage {
 namespace {
 
-constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
-
 class PartitionLogTest : public testing::Test {
  protected:
   void open(log_options options = {}) { ASSERT_TRUE(harness_.open(options)); }

@@ -7,7 +7,6 @@
 namespace braidmq::storage {
 namespace {
 
-constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 const std::string folder = "/data/topic-0";
 
 using tree = std::map<std::string, bytes>;

@@ -4,8 +4,6 @@
 namespace braidmq::storage {
 namespace {
 
-constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
-
 struct reference_record {
   std::int64_t offset;
   std::int64_t timestamp_ms;
