@@ -60,7 +60,7 @@ def run_ctest(build, jobs, only):
 
 def run_program(command):
     """Counts of the closing line of a program that runs cases of its own."""
-    process = subprocess.Popen([sys.executable, *map(str, command)], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, text=True)
     last = None
     for line in process.stdout:
         print(line, end="", flush=True)
@@ -79,7 +79,7 @@ def programs(build, only):
         "operator": [ROOT / "tests/operator/reconcile/run.py", "--operator", build / "operator/app/braid-operator",
                      "--topics", "100", "--quiet", "10", "--ready-seconds", "0"]}
     chosen = {name: command for name, command in found.items() if not only or re.search(only, name)}
-    chosen["integration"] = [ROOT / "tests/integration/run.py", "--broker", build / "broker/app/braid-broker",
+    chosen["integration"] = [sys.executable, ROOT / "tests/integration/run.py", "--broker", build / "broker/app/braid-broker",
                              "--java", ROOT / "build/deps/java", *([only] if only else [])]
     return chosen
 

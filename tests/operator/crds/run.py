@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """run.py [--only WORDS]: crds/ and charts/ on a real API server, by the table in cases.yaml. Ends with "N passed, N failed".
 
 Per kind: the CRD is accepted and established; every case of the table (accepted object, refused object, the user's message);

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """run.py [--operator PATH] [--topics N] [--quiet SECONDS] [--only WORDS]: braid-operator on a real API server, under exactly the
 rights that manifests/ give it, with a kubelet and a broker that are played by this test. Ends with "N passed, N failed".
 
