@@ -3,7 +3,7 @@
 #   docker build -t localhost/braidmq:dev .                                          everything from source
 #   docker build -f Dockerfile --target prebuilt -t localhost/braidmq:dev build/image    from bin/ in the context (`make image`)
 #
-# buildah (`buildah bud --isolation chroot` where there are no namespaces) and podman take the same words. It runs as user 65532
+# (DOCKER_BUILDKIT=1 with a Docker so old that it asks for it.) buildah (`buildah bud --isolation chroot` where there are no namespaces) and podman take the same words. It runs as user 65532
 # and writes nowhere but to volumes.
 ARG BASE=docker.io/library/debian:bookworm-slim
 

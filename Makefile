@@ -125,20 +125,20 @@ include cmake/kubernetes.mk
 # Promises on a real Kubernetes: E2E_KUBECONFIG's, kind's, or our own, which `make k8s` starts. Once, what it needs is built.
 NODES ?= 2
 .PHONY: k8s k8s-load k8s-down e2e e2e-full
-k8s: ## Start a Kubernetes of NODES=2 nodes on this machine, without Docker (needs root); prints its KUBECONFIG
+k8s: kube-packages ## Start a Kubernetes of NODES=2 nodes on this machine, without Docker (needs root); prints its KUBECONFIG
 	@e2e/cluster/k8s up $(NODES)
 
-k8s-load: kube-packages ## Build the image and put it on the nodes of `make k8s`
+k8s-load: e2e-packages ## Build the image and put it on the nodes of `make k8s`
 	@e2e/load_image.py
 
 k8s-down: ## End it, and remove its state
 	@e2e/cluster/k8s down
 
-e2e: kube-packages $(VENV_STAMP) ## What BraidMQ promises on Kubernetes, as CI runs it (ONLY='broker_kill ...' picks some, KEEP=1)
+e2e: e2e-packages $(VENV_STAMP) ## What BraidMQ promises on Kubernetes, as CI runs it (ONLY='broker_kill ...' picks some, KEEP=1)
 	@$(KUBE_TOOLS) helm
 	@NODES=$(NODES) e2e/run.py $(ONLY)
 
-e2e-full: kube-packages $(VENV_STAMP) $(JAVA_STAMP) ## All promises, with Java, Prometheus, a lost node, the image from source
+e2e-full: e2e-packages $(VENV_STAMP) $(JAVA_STAMP) ## All promises, with Java, Prometheus, a lost node, the image from source
 	@$(KUBE_TOOLS) helm
 	@NODES=$(NODES) e2e/run.py --full $(ONLY)
 

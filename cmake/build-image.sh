@@ -15,7 +15,7 @@ done
 case $builder in
   buildah) build=(buildah bud --layers --isolation chroot --format docker) ;;
   podman) build=(podman build --layers --isolation chroot --format docker) ;;
-  docker) build=(docker build) ;;
+  docker) build=(env DOCKER_BUILDKIT=1 docker build) ;;  # goes only through the stages that are needed
   *) echo "image: no buildah, podman or docker: run \`make kube-packages\` first" >&2; exit 1 ;;
 esac
 

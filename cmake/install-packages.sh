@@ -36,9 +36,10 @@ fi
 export DEBIAN_FRONTEND=noninteractive
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-if ! { "${as_root[@]}" apt-get update && "${as_root[@]}" apt-get install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+if ! { "${as_root[@]}" apt-get update && "${as_root[@]}" apt-get install -y --no-remove --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
   tail -n 30 "$log" >&2
-  echo "packages: apt-get failed; the lists want Debian 12 (bookworm), this is $(. /etc/os-release && echo "$PRETTY_NAME")" >&2
+  # What is there stays: Debian's containerd, for one, would take Docker's engine away.
+  echo "packages: apt-get failed (nothing is removed to make room); the lists want Debian 12 (bookworm), this is $(. /etc/os-release && echo "$PRETTY_NAME")" >&2
   exit 1
 fi
 echo "packages: installed ${#missing[@]}"

@@ -10,6 +10,11 @@ BASE ?= docker.io/library/debian:bookworm-slim
 kube-packages:
 	@cmake/install-packages.sh cmake/packages-kubernetes.txt
 
+# From nothing to programs, an image and clients for a Kubernetes.
+.PHONY: e2e-packages
+e2e-packages:
+	@cmake/install-packages.sh cmake/packages.txt cmake/packages-clients.txt cmake/packages-dev.txt cmake/packages-kubernetes.txt
+
 crds: kube-packages ## Copies of crds/, schemas of values and manifests/, all made from crds/ and charts/
 	@$(KUBE_TOOLS) helm
 	@charts/generate.py

@@ -152,6 +152,7 @@ http_response guarded_server::answer_to(const httplib::Request& from, const http
     if (too_large) {
       return error_response(errc::invalid_request, fmt::format("the body has more than {} bytes", max_body_bytes), 413);
     }
+    if (!whole && is_closing()) return error_response(errc::refused, "the broker is ending", 503);
     if (!whole) return error_response(errc::invalid_request, "the body did not come whole in time", 408);
   }
   return run(*to, std::move(request));
@@ -179,7 +180,9 @@ bool guarded_server::process_and_close_socket(socket_t socket) {
     stream.begin_request(max_header_bytes, request_time_);
     current = {.stream = &stream, .close_after = count == max_requests};
     bool closed = false;
-    served = process_request(stream, count == max_requests, closed, nullptr);
+    // No answer here has parts to be asked for, and the library would repeat the whole for every range that is named.
+    served = process_request(stream, count == max_requests, closed,
+                             [](httplib::Request& request) { request.ranges.clear(); });
     if (!served || closed || current.close_after) break;
   }
   current = {};
@@ -198,6 +201,11 @@ bool guarded_server::process_and_close_socket(socket_t socket) {
 
 void guarded_server::widen_backlog() {
   ::listen(svr_sock_, SOMAXCONN);
+}
+
+bool guarded_server::is_closing() {
+  const std::scoped_lock lock(mutex_);
+  return closing_;
 }
 
 void guarded_server::close_input() {

@@ -42,6 +42,7 @@ class guarded_server final : public httplib::Server {
   void serve(const httplib::Request& from, httplib::Response& to, const httplib::ContentReader* reader);
   http_response answer_to(const httplib::Request& from, const httplib::ContentReader* reader, const route*& to);
   http_response run(const route& to, http_request request);
+  bool is_closing();
 
   router& routes_;
   guard may_;

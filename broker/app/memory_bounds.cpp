@@ -7,7 +7,7 @@
 namespace braidmq::app {
 namespace {
 
-// Two queues of an eighth leave room for what is in flight, for connections, and for the log's pages.
+// Two queues and a cache of an eighth each leave room for what is in flight, for connections, and for the log's pages.
 constexpr std::uint64_t queue_share = 8;
 constexpr std::size_t least_bytes = std::size_t{1} << 20U;
 constexpr std::uint64_t mib = 1024 * 1024;
@@ -21,7 +21,15 @@ std::size_t share(std::size_t wanted, std::uint64_t memory_bytes) {
 
 memory_bounds bound_by_memory(memory_bounds wanted, const runtime::resources& available) {
   return {share(wanted.queue_max_bytes, available.memory_bytes),
-          share(wanted.write_behind_max_bytes, available.memory_bytes)};
+          share(wanted.write_behind_max_bytes, available.memory_bytes),
+          share(wanted.tail_cache_max_bytes, available.memory_bytes)};
+}
+
+std::int64_t most_partitions(const runtime::resources& available) {
+  constexpr std::uint64_t partition_bytes = 4096;  // about, while nothing is written to it
+  if (available.memory_bytes == 0) return 1'000'000;
+  return static_cast<std::int64_t>(
+      std::max<std::uint64_t>(1000, available.memory_bytes / queue_share / partition_bytes));
 }
 
 std::string to_string(const runtime::resources& available) {

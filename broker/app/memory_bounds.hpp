@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "runtime/resources.hpp"
@@ -12,10 +13,14 @@ namespace braidmq::app {
 struct memory_bounds {
   std::size_t queue_max_bytes = 0;         // requests that wait for an entry
   std::size_t write_behind_max_bytes = 0;  // applied bytes that wait for segment files
+  std::size_t tail_cache_max_bytes = 0;    // written batches of all partitions, for readers at the tail
 };
 
 // `wanted`: the defaults and the configuration. Memory that is not known limits nothing.
 memory_bounds bound_by_memory(memory_bounds wanted, const runtime::resources& available);
+
+// How many partitions fit beside them.
+std::int64_t most_partitions(const runtime::resources& available);
 
 // For the log: "2 CPUs, 512 MiB of memory (limit of the control group)".
 std::string to_string(const runtime::resources& available);

@@ -10,6 +10,7 @@
 
 #include "app/broker_api.hpp"
 #include "app/broker_metrics.hpp"
+#include "app/descriptors.hpp"
 #include "app/memory_bounds.hpp"
 #include "runtime/resources.hpp"
 
@@ -27,6 +28,8 @@ constexpr auto stop_deadline = std::chrono::seconds(10);
   std::_Exit(EXIT_FAILURE);
 }
 
+constexpr std::size_t tail_cache_bytes = std::size_t{256} << 20U;
+
 server::broker_options options_of(const config::broker_config& config, std::optional<uuid> cluster_id,
                                   const runtime::resources& available) {
   server::broker_options options;
@@ -41,7 +44,12 @@ server::broker_options options_of(const config::broker_config& config, std::opti
   options.log.index_interval_bytes = static_cast<std::uint32_t>(config.log_index_interval_bytes);
   options.aggregator.entry_max_bytes = static_cast<std::size_t>(config.entry_max_bytes);
   const memory_bounds bounds = bound_by_memory(
-      {options.aggregator.queue_max_bytes, static_cast<std::size_t>(config.write_behind_max_bytes)}, available);
+      {options.aggregator.queue_max_bytes, static_cast<std::size_t>(config.write_behind_max_bytes), tail_cache_bytes},
+      available);
+  // One for all: the logs of a braid live on one executor.
+  options.log.cache =
+      std::make_shared<storage::cache_budget>(storage::cache_budget{.max_bytes = bounds.tail_cache_max_bytes});
+  options.max_partitions = most_partitions(available);
   options.aggregator.queue_max_bytes = bounds.queue_max_bytes;
   options.write_behind_max_bytes = bounds.write_behind_max_bytes;
   options.linger = std::chrono::milliseconds(config.linger_ms);
@@ -82,9 +90,12 @@ result<std::unique_ptr<process>> process::start(const config::broker_config& con
 }
 
 status process::open_listeners() {
+  const std::uint64_t descriptors = raise_descriptor_limit();
+  const std::int64_t connections = connections_within(descriptors, config_.listeners.size(), config_.max_connections);
+  spdlog::info("{} file descriptors; at most {} connections a listener", descriptors, connections);
   for (std::size_t i = 0; i < config_.listeners.size(); ++i) {
     limiters_.push_back(std::make_shared<net::connection_limiter>(
-        static_cast<std::size_t>(config_.max_connections), static_cast<std::size_t>(config_.max_connections_per_ip)));
+        static_cast<std::size_t>(connections), static_cast<std::size_t>(config_.max_connections_per_ip)));
     auto connected = [this, i](runtime::shard& on, std::unique_ptr<io::stream> stream) {
       parts_[on.index()].connections[i]->add(std::move(stream));
     };

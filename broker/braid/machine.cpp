@@ -54,7 +54,7 @@ std::vector<unit_outcome> machine::apply(const raft::entry& entry) {
     unit_outcome& outcome = outcomes.emplace_back();
     outcome.slices.reserve(unit.slices.size());
     for (const append_slice& slice : unit.slices) {
-      outcome.slices.push_back(append(slice, entry.term, command->leader_time_ms));
+      outcome.slices.push_back(append(slice, entry.term));
     }
   }
   return outcomes;
@@ -87,11 +87,11 @@ void machine::remove(const topic_deletion& deletion) {
   partitions_.erase(first, end);
 }
 
-slice_outcome machine::append(const append_slice& slice, raft::term term, std::int64_t entry_time_ms) {
+slice_outcome machine::append(const append_slice& slice, raft::term term) {
   partition::partition* target = find(slice.target);
   if (target == nullptr) return {.error = errc::unknown_partition};
   const bool was_clean = !target->has_unpublished();
-  const partition::append_outcome outcome = target->append(incoming(slice.batch), term.value(), entry_time_ms);
+  const partition::append_outcome outcome = target->append(incoming(slice.batch), term.value());
   slice_outcome answer;
   answer.error = error_of(outcome.verdict);
   answer.duplicate = outcome.verdict == partition::sequence_verdict::duplicate;

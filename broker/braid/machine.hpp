@@ -83,7 +83,7 @@ class machine {
   void create(const partition_creation& creation);
   void configure(topic_config config);
   void remove(const topic_deletion& deletion);
-  slice_outcome append(const append_slice& slice, raft::term term, std::int64_t entry_time_ms);
+  slice_outcome append(const append_slice& slice, raft::term term);
 
   log_factory& logs_;
   std::map<model::topic_partition_id, std::unique_ptr<partition::partition>> partitions_;

@@ -78,7 +78,7 @@ const std::array<key_spec, 31> keys = {{
     {.name = "braid.linger.ms", .member = &broker_config::linger_ms, .default_value = "0", .unit = "ms", .min = 0, .max = 1000,
      .words = "Wait for more requests before an entry is made; 0: never while the braid is idle"},
     {.name = "braid.entry.max.bytes", .member = &broker_config::entry_max_bytes, .default_value = "104857600", .unit = "bytes",
-     .min = 1024, .max = gib, .words = "Largest entry of the log, and so the largest atomic write"},
+     .min = 1024, .max = gib - mib, .words = "Largest entry of the log, and so the largest atomic write"},
     {.name = "braid.write.behind.max.bytes", .member = &broker_config::write_behind_max_bytes, .default_value = "134217728",
      .unit = "bytes", .min = mib, .max = 64 * gib, .words = "Applied bytes that wait for the disk, an eighth of the memory at most; beyond it apply waits"},
     {.name = "braid.shards", .member = &broker_config::shards, .default_value = "0", .min = 0, .max = 1024,

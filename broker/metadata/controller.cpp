@@ -89,6 +89,15 @@ bool controller::is_ready() const {
          claimed->second.incarnation == options_.incarnation;
 }
 
+status controller::check_total(std::int32_t added, const image& against) const {
+  std::int64_t sum = added;
+  for (const auto& [name, topic] : against.topics()) sum += topic->partitions;
+  if (sum <= options_.max_partitions) return {};
+  return fail(errc::invalid_partitions,
+              fmt::format("{} partitions in all; {} fit into the memory of the broker: give it more, or delete topics",
+                          sum, options_.max_partitions));
+}
+
 status controller::check_topic(const new_topic& topic, const image& against) const {
   if (auto name = model::check_topic_name(topic.name); !name) {
     return fail(errc::invalid_topic_name, name.error().message);
@@ -104,6 +113,8 @@ status controller::check_topic(const new_topic& topic, const image& against) con
     return fail(errc::invalid_partitions,
                 fmt::format("{} partitions; 1 to {} can be had", topic.partitions, options_.max_partitions_per_topic));
   }
+  const std::int32_t partitions = topic.partitions == -1 ? options_.default_partitions : topic.partitions;
+  BRAID_TRY_VOID(check_total(partitions, against));
   if (topic.replication_factor != -1 &&
       (topic.replication_factor < 1 || topic.replication_factor > options_.replication_factor)) {
     return fail(errc::invalid_replication_factor,
@@ -152,6 +163,7 @@ result<topic_image> controller::check_change(const topic_change& change, const i
     return fail(errc::invalid_partitions,
                 fmt::format("{} partitions; 1 to {} can be had", partitions, options_.max_partitions_per_topic));
   }
+  if (partitions > topic->partitions) BRAID_TRY_VOID(check_total(partitions - topic->partitions, against));
   return altered(*topic, {topic->id, partitions, change.configs}, against.index() + 1);
 }
 

@@ -33,6 +33,7 @@ struct controller_options {
   std::int32_t replication_factor = 1;  // of the braid: CreateTopics takes -1 or 1..this
   std::int32_t default_partitions = 1;
   std::int32_t max_partitions_per_topic = 10'000;
+  std::int64_t max_partitions = 1'000'000;  // of all topics: each costs memory, also when nothing is written to it
 };
 
 struct new_topic {
@@ -80,6 +81,7 @@ class controller final : private multiraft::state_machine {
   void delete_topic(const model::topic_id& id, io::duration timeout, unique_function<void(result<deleted_topic>)> done);
 
   // The checks of create_topic against an image, without making it (validate_only).
+  status check_total(std::int32_t added, const image& against) const;
   status check_topic(const new_topic& topic, const image& against) const;
   // The same of alter_topic: what the topic would be.
   result<topic_image> check_change(const topic_change& change, const image& against) const;

@@ -17,7 +17,7 @@ model::leader_epoch partition::epoch_of_term(std::uint64_t term) const {
   return model::leader_epoch(epoch_base_ + static_cast<std::int32_t>(term));
 }
 
-append_outcome partition::append(const incoming_batch& batch, std::uint64_t term, std::int64_t entry_time_ms) {
+append_outcome partition::append(const incoming_batch& batch, std::uint64_t term) {
   const sequence_check check = producers_.check(batch.identity);
   if (check.verdict == sequence_verdict::duplicate) {
     return {check.verdict, check.duplicate_base, check.duplicate_timestamp_ms};
@@ -31,9 +31,9 @@ append_outcome partition::append(const incoming_batch& batch, std::uint64_t term
   end_ = base + batch.record_count;
   unpublished_bytes_ += stamped.size();
   epochs_.record(epoch, base);
-  producers_.record(batch.identity, base, entry_time_ms);
+  producers_.record(batch.identity, base, batch.max_timestamp_ms);
   log_->append({bytes::take(std::move(stamped)), base, end_ - 1, batch.max_timestamp_ms});
-  return {sequence_verdict::append, base, entry_time_ms};
+  return {sequence_verdict::append, base, batch.max_timestamp_ms};
 }
 
 std::size_t partition::publish() {

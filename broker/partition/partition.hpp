@@ -37,7 +37,7 @@ class partition {
 
   // Checks the producer's sequence, assigns offsets, stamps base offset and leader epoch into the header (which the
   // batch's CRC leaves out) and appends. Nothing changes unless the verdict is `append`.
-  append_outcome append(const incoming_batch& batch, std::uint64_t term, std::int64_t entry_time_ms);
+  append_outcome append(const incoming_batch& batch, std::uint64_t term);
 
   // Everything appended so far may be seen from now on. Returns the bytes that became visible.
   std::size_t publish();

@@ -60,7 +60,7 @@ class producer_table {
   struct producer {
     model::producer_epoch epoch;
     std::array<batch_memory, batches_kept> batches{};  // a ring; newest at (count - 1) % batches_kept
-    std::uint32_t count = 0;
+    std::uint64_t count = 0;
 
     const batch_memory& newest() const { return batches[(count - 1) % batches_kept]; }
   };

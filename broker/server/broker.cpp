@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "metadata/errc.hpp"
 
 namespace braidmq::server {
@@ -44,6 +46,18 @@ status broker::open_planes() {
   for (const std::string& folder : {metadata_folder, braid_folder, partitions_folder}) {
     BRAID_TRY_VOID(environment_.fs.make_directories(folder));
   }
+  // Partitions have folders only when both logs have told of them durably. A log that is empty beside them is a lost
+  // one, and to begin anew would remove the segments, the last copy of the records.
+  for (const std::string& log : {metadata_folder, braid_folder}) {
+    BRAID_TRY(files, environment_.fs.list(log));
+    BRAID_TRY(partitions, environment_.fs.list(partitions_folder));
+    if (!files.empty() || partitions.empty()) continue;
+    return fail(
+        storage::folder_errc::volume_lost,
+        fmt::format("{} is empty, but {} holds partitions: put the log back; or, to begin anew without these records, "
+                    "move all of {} and {} away",
+                    log, partitions_folder, options_.data_dir, options_.wal_dir));
+  }
   wal::options wal_options;
   wal_options.file_bytes = options_.wal_file_bytes;
   wal_options.folder = metadata_folder;
@@ -64,6 +78,7 @@ status broker::open_planes() {
   control.cluster_id = options_.cluster_id ? *options_.cluster_id : environment_.random.next_uuid();
   control.may_found = options_.may_found;
   control.default_partitions = options_.default_partitions;
+  control.max_partitions = options_.max_partitions;
   BRAID_TRY(controller, metadata::controller::create(std::move(control), *metadata_wal_, environment_.metadata,
                                                      environment_.metadata_timers, environment_.random,
                                                      [this](error why) { fatal(std::move(why)); }));

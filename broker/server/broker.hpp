@@ -49,6 +49,7 @@ struct broker_options {
   io::duration linger{};
 
   std::int32_t default_partitions = 1;
+  std::int64_t max_partitions = 1'000'000;  // of all topics
   bool auto_create_topics = true;
   std::int32_t max_message_bytes = 1'048'588;
   std::int64_t timestamp_before_max_ms = std::numeric_limits<std::int64_t>::max();

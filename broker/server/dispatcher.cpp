@@ -101,7 +101,7 @@ runtime::task<void> dispatcher::run(request_ptr context, const served_api* api, 
     }
   }
   body_answer answer = co_await api->handle(context, std::move(body));
-  context->accept();
+  if (!context->handed_over) context->accept();
   api_counters& counters = counters_[static_cast<std::size_t>(api - api_list().data())];
   counters.latency_us.record(
       static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(clock.now() - began).count()));

@@ -36,6 +36,9 @@ struct request_context {
   // nobody calls counts as called when the request has been answered.
   unique_function<void()> accepted;
 
+  // The request waits for its place elsewhere: whoever has it calls accept(), also after the request was answered.
+  bool handed_over = false;
+
   void accept() {
     if (auto call = std::exchange(accepted, nullptr)) call();
   }
@@ -48,6 +51,12 @@ using request_ptr = std::shared_ptr<request_context>;
 inline std::chrono::milliseconds bounded_timeout(std::int32_t timeout_ms) {
   constexpr std::int32_t longest_ms = 5 * 60 * 1000;
   return std::chrono::milliseconds(std::clamp(timeout_ms, 1, longest_ms));
+}
+
+// As in Kafka: what one request may make of partitions.
+inline constexpr std::int64_t max_partitions_per_request = 10'000;
+inline std::string too_many_partitions() {
+  return "the request asks for more than 10000 partitions: ask for them in several";
 }
 
 // Runs `call(braid::replica&, unique_function<void(T)> done)` on the braid's shard and resumes the handler with what

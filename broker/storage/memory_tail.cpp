@@ -18,12 +18,22 @@ void memory_tail::mark_written(std::size_t count) {
     ++written_;
     written_bytes_ += size;
     pending_bytes_ -= size;
+    if (shared_) shared_->used_bytes += size + batch_cost;
   }
-  while (written_bytes_ > cache_bytes_) {
-    written_bytes_ -= batches_.front().data.size();
-    batches_.pop_front();
-    --written_;
-  }
+  const auto too_much = [this] { return shared_ && shared_->used_bytes > shared_->max_bytes; };
+  while (written_ > 0 && (written_bytes_ > cache_bytes_ || too_much())) drop_front();
+}
+
+void memory_tail::drop_front() {
+  const std::size_t size = batches_.front().data.size();
+  written_bytes_ -= size;
+  if (shared_) shared_->used_bytes -= size + batch_cost;
+  batches_.pop_front();
+  --written_;
+}
+
+memory_tail::~memory_tail() {
+  while (written_ > 0) drop_front();
 }
 
 std::optional<model::offset> memory_tail::front() const {

@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "base/bytes.hpp"
 #include "model/ids.hpp"
+#include "storage/cache_budget.hpp"
 
 namespace braidmq::storage {
 
@@ -21,7 +23,12 @@ class memory_tail {
     model::offset last;
   };
 
-  explicit memory_tail(std::size_t cache_bytes) : cache_bytes_(cache_bytes) {}
+  // `shared`: null for no bound but `cache_bytes`.
+  explicit memory_tail(std::size_t cache_bytes, std::shared_ptr<cache_budget> shared = nullptr)
+      : cache_bytes_(cache_bytes), shared_(std::move(shared)) {}
+  ~memory_tail();
+  memory_tail(const memory_tail&) = delete;
+  memory_tail& operator=(const memory_tail&) = delete;
 
   void append(batch added);
 
@@ -40,7 +47,12 @@ class memory_tail {
   std::vector<bytes> collect(model::offset from, model::offset limit, std::size_t max_bytes) const;
 
  private:
+  static constexpr std::size_t batch_cost = 160;  // slot, control block and buffer header
+
+  void drop_front();
+
   std::size_t cache_bytes_;
+  std::shared_ptr<cache_budget> shared_;
   std::deque<batch> batches_;
   std::size_t written_ = 0;  // how many at the front are written
   std::size_t written_bytes_ = 0;

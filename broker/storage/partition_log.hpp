@@ -23,6 +23,7 @@
 #include "io/file_system.hpp"
 #include "model/compression.hpp"
 #include "model/ids.hpp"
+#include "storage/cache_budget.hpp"
 
 namespace braidmq::storage {
 
@@ -39,6 +40,7 @@ struct log_options {
   std::uint32_t index_interval_bytes = 4096;  // bounds what a read has to skip
   std::size_t write_bytes = 4U << 20U;        // about what one disk task writes
   std::size_t cache_bytes = 1U << 20U;        // written batches that stay in memory for readers at the tail
+  std::shared_ptr<cache_budget> cache;        // of all logs on the executor; null: only cache_bytes bounds each
   model::decode_limits decode;                // when the records of a batch are searched by time
 };
 

@@ -69,7 +69,8 @@ def check(t, product):
     rules = wait_for("our rules evaluated", evaluated, 60)
     wrong = [f"{rule['name']}: {rule.get('lastError')}" for rule in rules if rule["health"] != "ok"]
     expect(not wrong, f"rules that Prometheus cannot evaluate: {wrong}")
-    alerts = [rule["name"] for rule in rules if rule.get("state") == "firing"]
-    expect(not alerts, f"alerts fire on a cluster that is well: {alerts}")
+    # An alert that waits for its time to pass is on its way.
+    alerts = [rule["name"] for rule in rules if rule["type"] == "alerting" and rule["state"] != "inactive"]
+    expect(not alerts, f"alerts fire, or are about to, on a cluster that is well: {alerts}")
     t.figure("rules of the chart evaluated, none firing", len(rules), "")
     expect(condition(pod, "Ready")["status"] == "True", "the broker is not ready any more")

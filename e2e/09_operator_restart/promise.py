@@ -4,20 +4,20 @@ By turns the kill falls when the API server has received a write and when it has
 done, or done without the operator knowing. The audit log of our own Kubernetes tells when.
 """
 
-import signal
 import os
-import pathlib
+import signal
 import time
 
 from lib.audit import Audit
 from lib.base import equal, expect, wait_for
 from lib.kube import condition
+from lib.processes import process_of
 
 FULL = True
 NAMESPACE = "braidmq-e2e-restart"
 MOST_KILLS = 80
 QUICK_LEASE = {"replicas": 1, "crds": {"install": False}, "leaderElection": {
-    "leaseDurationSeconds": 4, "renewDeadlineSeconds": 3, "retryPeriodSeconds": 1}}
+    "leaseDurationSeconds": 6, "renewDeadlineSeconds": 5, "retryPeriodSeconds": 1}}
 
 
 def run(t):
@@ -52,15 +52,7 @@ def run(t):
 
 def operator_process(product):
     """Pid of the operator's process on this machine, whose nodes all live here."""
-    uids = [pod["metadata"]["uid"] for pod in product.operator_pods()]
-    for folder in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            if (folder / "comm").read_text().strip() == "braid-operator" and any(
-                    uid in (folder / "cgroup").read_text() for uid in uids):
-                return int(folder.name)
-        except OSError:
-            pass  # ended while we looked
-    return None
+    return next((pid for pod in product.operator_pods() if (pid := process_of(pod, "braid-operator"))), None)
 
 
 def kill_at_write(audit, stage, kube, product):

@@ -19,8 +19,9 @@ def run(t):
         product.await_ready()
         kube.await_condition("topics", NAMESPACE, f"{product.cluster}-orders", "Ready", 60)
         t.figure("one helm install, until cluster and topic are ready", t.since(began))
-        kube.exec(NAMESPACE, product.pod, "kcat", "-b", product.bootstrap_inside, "-P", "-t", f"{product.cluster}-orders", text="one\n")
-        read = kube.exec(NAMESPACE, product.pod, "kcat", "-b", product.bootstrap_inside, "-C", "-t", f"{product.cluster}-orders", "-e", "-q")
+        kube.exec(NAMESPACE, product.pod, "kcat", "-b", product.bootstrap_inside, "-P", "-t", "orders", text="one\n")
+        read = kube.exec(NAMESPACE, product.pod, "kcat", "-b", product.bootstrap_inside, "-C", "-t", "orders", "-e", "-q")
         equal(read, "one\n", "what kcat read")
+        equal(product.broker("/v1/topics/orders")["partitions"], 2, "partitions of the topic")
     finally:
         product.wipe()

@@ -159,7 +159,7 @@ class Product:
         self.kube.await_pod(self.namespace, killer)
         script = """
             for folder in /proc/[0-9]*; do
-              if [ "$(cat "$folder/comm" 2>/dev/null)" = "$1" ] && grep -q "$2" "$folder/cgroup" 2>/dev/null; then
+              if [ "$(cat "$folder/comm" 2>/dev/null)" = "$1" ] && grep -q "${2//-/[-_]}" "$folder/cgroup" 2>/dev/null; then
                 kill "-$3" "${folder#/proc/}" && echo "killed ${folder#/proc/}"
               fi
             done"""

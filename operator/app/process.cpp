@@ -7,6 +7,7 @@
 
 #include "operator_app/crd_check.hpp"
 #include "operator_app/initial_objects.hpp"
+#include "reconcile/environment.hpp"
 
 namespace braidmq::operator_app {
 namespace {
@@ -46,9 +47,10 @@ process::~process() {
 status process::connect() {
   BRAID_TRY(config, find_server(options_));
   const auto agent = fmt::format("braid-operator/{}", BRAID_VERSION);
-  client_ = std::make_unique<k8s::http_client>(config, k8s::http_client_options{.user_agent = agent});
+  client_ = std::make_unique<k8s::http_client>(
+      config, k8s::http_client_options{.user_agent = agent, .field_manager = std::string(reconcile::field_manager)});
   election_client_ = std::make_unique<k8s::http_client>(
-      config, k8s::http_client_options{.deadline = options_.renew_deadline / 2, .user_agent = agent});
+      config, k8s::http_client_options{.deadline = options_.renew_deadline * 3 / 10, .user_agent = agent});
   events_ = std::make_unique<k8s::event_writer>(
       *client_, k8s::event_writer_options{.controller = "braidmq.io/operator", .instance = options_.instance});
   auto namespaces = options_.namespaces;

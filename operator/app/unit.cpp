@@ -34,8 +34,11 @@ io::duration next_resync() {
   return std::chrono::duration_cast<io::duration>(std::chrono::duration<double>(resync) * (0.8 + 0.4 * share));
 }
 
-k8s::reconcile_result to_result(const result<reconcile::outcome>& of) {
+k8s::reconcile_result to_result(failure_log& log, const char* kind, const object_key& key,
+                                const result<reconcile::outcome>& of) {
+  log.note(kind, key, of ? std::string() : of.error().to_string());
   if (!of) return k8s::reconcile_result::failed(of.error());
+  if (of->gone) return k8s::reconcile_result::done();
   return k8s::reconcile_result::requeue_after(of->again_after.value_or(next_resync()));
 }
 
@@ -116,10 +119,15 @@ void unit::make_controllers() {
     return std::make_unique<k8s::controller>(std::move(options), std::move(work));
   };
   // One worker for clusters and one for pools: what concerns a whole cluster is decided in turn.
-  clusters_ =
-      make("BraidCluster", 1, [this](const object_key& key) { return to_result(reconcile_cluster(*env_, key)); });
-  pools_ = make("BraidPool", 1, [this](const object_key& key) { return to_result(reconcile_pool(*env_, key)); });
-  topics_ = make("Topic", 2, [this](const object_key& key) { return to_result(reconcile_topic(*env_, key)); });
+  clusters_ = make("BraidCluster", 1, [this](const object_key& key) {
+    return to_result(failures_, "BraidCluster", key, reconcile_cluster(*env_, key));
+  });
+  pools_ = make("BraidPool", 1, [this](const object_key& key) {
+    return to_result(failures_, "BraidPool", key, reconcile_pool(*env_, key));
+  });
+  topics_ = make("Topic", 2, [this](const object_key& key) {
+    return to_result(failures_, "Topic", key, reconcile_topic(*env_, key));
+  });
   polls_ = make("poll", 1, [this](const object_key& key) { return poll(key); });
 }
 
@@ -148,8 +156,9 @@ void unit::route_events() {
     const auto& row = either(before, after);
     add_cluster(row.key);
     polls_->queue().add(row.key);
-    // Topics care whether their cluster is there.
-    if (before != nullptr && after != nullptr && before->deleting == after->deleting) return;
+    // Topics care whether their cluster is there, and may be worked on.
+    if (before != nullptr && after != nullptr && before->deleting == after->deleting && before->paused == after->paused)
+      return;
     for (const auto& topic : watches_->rows.topics.all()) {
       if (topic->cluster_key() == row.key) topics_->queue().add(topic->key);
     }

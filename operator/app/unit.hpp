@@ -11,6 +11,7 @@
 
 #include "k8s/controller.hpp"
 #include "k8s/informer.hpp"
+#include "operator_app/failure_log.hpp"
 #include "operator_app/options.hpp"
 #include "reconcile/environment.hpp"
 
@@ -47,6 +48,7 @@ class unit {
   std::string namespace_;
   std::unique_ptr<watches> watches_;
   std::unique_ptr<reconcile::environment> env_;
+  failure_log failures_;
   std::unique_ptr<k8s::controller> clusters_;
   std::unique_ptr<k8s::controller> pools_;
   std::unique_ptr<k8s::controller> topics_;

@@ -256,7 +256,7 @@ result<json> http_client::json_patch(const resource_type& type, const object_key
             .kind = operation::patch,
             .max_idle = 2s};
   BRAID_TRY(path, object_path(type, key, subresource));
-  what.target = path;
+  what.target = with_query(std::move(path), {{"fieldManager", state_->options.field_manager}});
   what.body = operations.dump(-1, ' ', false, json::error_handler_t::replace);
   return state_->run_for_object(what);
 }

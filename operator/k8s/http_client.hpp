@@ -27,6 +27,7 @@ struct http_client_options {
   io::duration watch_grace = std::chrono::seconds(5);  // for the server to end a watch whose time is over
   std::size_t max_watch_line_bytes = 16U << 20U;
   std::string user_agent = "braidmq";
+  std::string field_manager;  // of patches, as managedFields shows it; empty: the server takes the user agent
   transport_options connections;
 };
 

@@ -46,6 +46,16 @@ std::shared_ptr<const broker_state> broker_states::failed(const k8s::object_key&
   return put(cluster, std::move(next));
 }
 
+void broker_states::absent(const k8s::object_key& cluster, const std::string& why, io::time_point now) {
+  const auto known = find(cluster);
+  if (known->failures > 0) return;
+  auto next = std::make_shared<broker_state>(*known);
+  next->failing_since = now;
+  next->failures = 1;
+  next->last_error = why;
+  put(cluster, std::move(next));
+}
+
 void broker_states::forget(const k8s::object_key& cluster) {
   std::lock_guard lock(mutex_);
   states_.erase(cluster);

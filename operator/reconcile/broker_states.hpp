@@ -35,6 +35,8 @@ class broker_states {
                                                admin_client::cluster_info info);
   std::shared_ptr<const broker_state> failed(const k8s::object_key& cluster, const std::string& why,
                                              io::time_point now);
+  // Nobody is there to be asked: counts by time alone, from the first such look.
+  void absent(const k8s::object_key& cluster, const std::string& why, io::time_point now);
   void forget(const k8s::object_key& cluster);
 
  private:

@@ -14,6 +14,7 @@ namespace braidmq::reconcile {
 namespace {
 
 constexpr auto look_again = std::chrono::seconds(5);
+constexpr auto refused_retry = std::chrono::seconds(30);
 constexpr auto deletion_step = std::chrono::seconds(2);
 
 status keep_finalizer(environment& env, const api::braid_cluster& cluster) {
@@ -67,8 +68,14 @@ status build(environment& env, cluster_view& view) {
   const auto& cluster = *view.cluster;
   const auto who = keep_identity(env, cluster);
   if (!who) {
-    if (who.error().code != write_errc::name_taken) return tl::unexpected(who.error());
-    view.refused = problem{"IdentityLost", who.error().message};
+    const auto& why = who.error();
+    if (why.code == write_errc::name_taken) {
+      view.refused = problem{"IdentityLost", why.message};
+    } else if (why.code == k8s::errc::invalid || why.code == k8s::errc::forbidden) {
+      view.refused = problem{"Refused", why.to_string()};  // a quota, a policy
+    } else {
+      return tl::unexpected(why);
+    }
     return {};
   }
   view.who = *who;
@@ -101,21 +108,27 @@ result<outcome> reconcile_cluster(environment& env, const object_key& key) {
   auto cluster = env.caches.clusters.find(key);
   if (cluster == nullptr) {
     env.brokers.forget(key);
-    return done();
+    return gone();
   }
   if (cluster->deleting) return finish_deletion(env, *cluster);
   auto view = look_at(env, std::move(cluster));
+  bool refused_by_others = false;
   if (!view.cluster->paused) {
     BRAID_TRY_VOID(keep_finalizer(env, *view.cluster));
     view.refused = scope_problem(env.caches, *view.cluster);
     view.config_wrong = resources::config_problem(*view.cluster);
-    if (!view.refused) BRAID_TRY_VOID(build(env, view));
+    if (!view.refused) {
+      BRAID_TRY_VOID(build(env, view));
+      refused_by_others = view.refused.has_value();
+    }
   }
   const auto status = cluster_status(env, view);
   const auto& row = *view.cluster;
   BRAID_TRY(pause, write_status(env, api::cluster_type, row, row.status_hash, row.conditions, status));
   if (pause > io::duration{}) return again_after(pause);
   tell_of_change(env, view, status);
+  // Secrets, quotas and what others own are not watched.
+  if (refused_by_others) return again_after(refused_retry);
   return is_settled(status) || view.refused ? done() : again_after(look_again);
 }
 

@@ -28,7 +28,7 @@ std::vector<json> services_of(const caches& from, const api::braid_cluster& clus
     if (listener.kind != api::listener_kind::node_port) continue;
     all.push_back(resources::node_bootstrap_service(cluster, listener));
     for (const auto& pool : pools) {
-      for (int ordinal = 0; ordinal < pool->replicas; ++ordinal)
+      for (int ordinal = 0; ordinal < brokers_of(from, cluster, *pool); ++ordinal)
         all.push_back(resources::node_port_service(cluster, *pool, ordinal, listener));
     }
   }
@@ -56,15 +56,30 @@ status drop_foreign_ports(environment& env, const json& wanted, const api::owned
   return just_status(env.api.json_patch(api::service_type, live->key, operations));
 }
 
-status keep_services(environment& env, const api::braid_cluster& cluster) {
+// A broker takes changed listeners when it is started again, and until then clients reach it where it listens.
+bool runs_with_old_config(const caches& from, const api::braid_cluster& cluster, const resources::identity& who) {
+  const auto now = resources::config_hash(cluster, who);
+  for (const auto& pool : pools_of(from, cluster.key)) {
+    for (const auto& pod : pods_of(from, *pool)) {
+      const auto* has = api::find(pod->annotations, resources::config_annotation);
+      if (!pod->deleting && has != nullptr && *has != now) return true;
+    }
+  }
+  return false;
+}
+
+// `old_brokers`: what leads to them stays as it is; only what is missing is made.
+status keep_services(environment& env, const api::braid_cluster& cluster, bool old_brokers) {
   std::set<object_key> wanted;
   for (const auto& service : services_of(env.caches, cluster)) {
     const auto key = k8s::key_of(service);
     const auto live = env.caches.services.find(key);
+    wanted.insert(key);
+    if (live != nullptr && live->owner_uid == cluster.uid && old_brokers) continue;
     if (live != nullptr && live->owner_uid == cluster.uid) BRAID_TRY_VOID(drop_foreign_ports(env, service, live.get()));
     BRAID_TRY_VOID(just_status(apply_if_different(env, api::service_type, service, live.get())));
-    wanted.insert(key);
   }
+  if (old_brokers) return {};
   // Those of listeners that are gone.
   for (const auto& service : env.caches.services.all()) {
     if (service->owner_uid == cluster.uid && !wanted.contains(service->key))
@@ -106,12 +121,16 @@ status keep_all(environment& env, const api::braid_cluster& cluster, const resou
   const auto config = resources::config_map(cluster, who);
   BRAID_TRY_VOID(just_status(
       apply_if_different(env, api::config_map_type, config, env.caches.config_maps.find(k8s::key_of(config)).get())));
-  BRAID_TRY_VOID(keep_services(env, cluster));
-  BRAID_TRY_VOID(
-      keep_optional(env, api::network_policy_type, env.caches.network_policies, cluster,
-                    cluster.network_policy ? std::optional(resources::network_policy(cluster)) : std::nullopt));
+  const bool old_brokers = runs_with_old_config(env.caches, cluster, who);
+  BRAID_TRY_VOID(keep_services(env, cluster, old_brokers));
+  std::set<int> old_ports;
+  if (const auto live = env.caches.network_policies.find(cluster.key); live != nullptr && old_brokers)
+    old_ports = resources::admitted_ports(live->body);
+  BRAID_TRY_VOID(keep_optional(
+      env, api::network_policy_type, env.caches.network_policies, cluster,
+      cluster.network_policy ? std::optional(resources::network_policy(cluster, old_ports)) : std::nullopt));
   int brokers = 0;
-  for (const auto& pool : pools_of(env.caches, cluster.key)) brokers += pool->replicas;
+  for (const auto& pool : pools_of(env.caches, cluster.key)) brokers += brokers_of(env.caches, cluster, *pool);
   BRAID_TRY_VOID(
       keep_optional(env, api::budget_type, env.caches.budgets, cluster, resources::budget(cluster, brokers)));
   return keep_pod_monitor(env, cluster);

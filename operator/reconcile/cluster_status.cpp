@@ -86,6 +86,10 @@ void set_ready(const environment& env, const cluster_view& view, conditions& lis
 
 void set_healthy(const environment& env, const cluster_view& view, conditions& list) {
   const auto& state = *view.state;
+  if (count_brokers(view).ready == 0 && state.failures > 0) {
+    list.unknown("Healthy", "BrokerUnreachable", "no broker is ready to be asked");
+    return;
+  }
   if (!state.reachable(env.clock.now())) {
     if (may_keep(env, view) && api::is_true(view.cluster->conditions, "Healthy")) return;
     list.unknown("Healthy", "BrokerUnreachable", "no broker answers");

@@ -74,6 +74,7 @@ struct environment {
 // and is retried with the queue's backoff.
 struct outcome {
   std::optional<io::duration> again_after;
+  bool gone = false;  // the object is not there: nothing to look again for
 };
 
 inline outcome done() {
@@ -81,6 +82,9 @@ inline outcome done() {
 }
 inline outcome again_after(io::duration delay) {
   return {delay};
+}
+inline outcome gone() {
+  return {.again_after = std::nullopt, .gone = true};
 }
 
 // What keeps an object from what it should be, for conditions and events.

@@ -70,9 +70,19 @@ poll_result poll_broker(environment& env, const object_key& key) {
     return {};
   }
   const auto pod = pod_to_ask(env, key);
-  if (pod == nullptr) return {};
   const auto now = env.clock.now();
-  const bool was_reachable = env.brokers.find(key)->reachable(now);
+  const auto known = env.brokers.find(key);
+  const bool was_reachable = known->reachable(now);
+  if (pod == nullptr) {
+    // A restart takes seconds and flips nothing; one that lasts is a silence like any other. A pod that runs is heard
+    // of.
+    if (!known->answered) return {};
+    env.brokers.absent(key, "no broker runs", now);
+    const bool reachable = env.brokers.find(key)->reachable(now);
+    return {.cluster_changed = reachable != was_reachable || known->failures == 0,
+            .topics_changed = reachable != was_reachable,
+            .again_after = reachable ? std::optional<io::duration>(starting_interval) : std::nullopt};
+  }
   auto broker = connect_to(env, key, *pod);
   auto info = broker ? (*broker)->cluster() : result<admin_client::cluster_info>(tl::unexpected(broker.error()));
   poll_result found;

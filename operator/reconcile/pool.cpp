@@ -18,6 +18,7 @@ namespace braidmq::reconcile {
 namespace {
 
 constexpr auto look_again = std::chrono::seconds(5);
+constexpr auto refused_retry = std::chrono::seconds(30);
 constexpr auto deletion_step = std::chrono::seconds(2);
 
 std::optional<resources::identity> cached_identity(const caches& from, const object_key& cluster) {
@@ -126,7 +127,7 @@ status keep_finalizer(environment& env, const api::braid_pool& pool) {
 result<outcome> reconcile_pool(environment& env, const object_key& key) {
   pool_view view;
   view.pool = env.caches.pools.find(key);
-  if (view.pool == nullptr) return done();
+  if (view.pool == nullptr) return gone();
   if (view.pool->deleting) return finish_deletion(env, *view.pool);
   view.cluster = env.caches.clusters.find(view.pool->cluster_key());
   view.set = stateful_set_of(env.caches, *view.pool);
@@ -148,6 +149,8 @@ result<outcome> reconcile_pool(environment& env, const object_key& key) {
   if (pause > io::duration{}) return again_after(pause);
   // Brokers of a cluster that is gone go one after the other; the status must tell of the last one too.
   if (alone && (view.set != nullptr || !view.pods.empty())) return again_after(look_again);
+  if (view.refused && (view.refused->reason == "NameTaken" || view.refused->reason == "StatefulSetRefused"))
+    return again_after(refused_retry);  // quotas and what others own are not watched
   const bool settled = view.set != nullptr && is_pool_ready(view);
   return settled || (view.refused && view.refused->reason != "WaitingForCluster") ? done() : again_after(look_again);
 }

@@ -59,6 +59,14 @@ std::optional<problem> scope_problem(const caches& from, const api::braid_cluste
   return std::nullopt;
 }
 
+int brokers_of(const caches& from, const api::braid_cluster& cluster, const api::braid_pool& pool) {
+  if (const auto set = stateful_set_of(from, pool); set != nullptr) {
+    const auto* replicas = k8s::find(set->body, {"spec", "replicas"});
+    return replicas != nullptr && replicas->is_number_integer() ? replicas->get<int>() : 1;  // the server's default
+  }
+  return scope_problem(from, cluster, pool) ? 0 : pool.replicas;
+}
+
 std::optional<problem> scope_problem(const caches& from, const api::braid_cluster& cluster) {
   const auto pools = pools_of(from, cluster.key);
   if (pools.empty()) {

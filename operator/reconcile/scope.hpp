@@ -24,6 +24,9 @@ std::optional<problem> scope_problem(const caches& from, const api::braid_cluste
 // The same for the whole cluster, for its conditions.
 std::optional<problem> scope_problem(const caches& from, const api::braid_cluster& cluster);
 
+// How many brokers the pool has, or may have: what its StatefulSet says, whatever the spec asks for meanwhile.
+int brokers_of(const caches& from, const api::braid_cluster& cluster, const api::braid_pool& pool);
+
 // The cluster really is not there: asked of the server, because deletions follow from it.
 result<bool> cluster_is_gone(environment& env, const object_key& cluster);
 

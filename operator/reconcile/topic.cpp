@@ -89,6 +89,11 @@ bool pass::blocked() {
     view_.paused = true;
     return true;
   }
+  const auto cluster = env_.caches.clusters.find(topic_.cluster_key());
+  if (cluster != nullptr && !cluster->deleting && cluster->paused) {
+    view_.paused = true;
+    return true;
+  }
   if (topic_.management == api::management::managed) view_.conflict = owner_of_name(env_.caches, topic_);
   if (view_.conflict != nullptr) {
     view_.trouble =
@@ -97,7 +102,6 @@ bool pass::blocked() {
                                         view_.conflict->key.to_string(), topic_.topic_name)};
     return true;
   }
-  const auto cluster = env_.caches.clusters.find(topic_.cluster_key());
   if (cluster == nullptr || cluster->deleting) {
     view_.trouble =
         problem{"ClusterMissing", fmt::format("there is no BraidCluster {} in namespace {}: apply it, or delete "
@@ -121,6 +125,11 @@ result<outcome> pass::run() {
     BRAID_TRY_VOID(add_finalizer(env_, api::topic_type, topic_, api::topic_finalizer));
   else
     BRAID_TRY_VOID(remove_finalizer(env_, api::topic_type, topic_, api::topic_finalizer));
+  // Whether the broker is there again, the poll finds out and queues all Topics: a call of each would hold up other
+  // clusters'.
+  const auto state = env_.brokers.find(topic_.cluster_key());
+  if (state->failures > 0 && !state->reachable(env_.clock.now()))
+    return unreachable({make_error_code(admin_client::errc::unreachable), state->last_error});
   const auto pod = pod_to_ask(env_, topic_.cluster_key());
   if (pod == nullptr)
     return unreachable({make_error_code(admin_client::errc::unreachable), "no broker of the cluster runs"});
@@ -140,14 +149,16 @@ result<outcome> pass::unreachable(const error& why) {
                                                          topic_.cluster, topic_.cluster)};
   view_.transient = true;
   static_cast<void>(why);
-  return write(retry);
+  const bool told_when_back = state->failures > 0 && !state->reachable(env_.clock.now());
+  return write(told_when_back ? io::duration{} : io::duration(retry));
 }
 
 result<outcome> pass::refused(const error& why, std::optional<admin_client::topic_info> there) {
   if (!is_refusal(why)) return unreachable(why);
   view_.there = std::move(there);
   view_.trouble = refusal(why);
-  return write();
+  // Secrets are not watched.
+  return write(view_.trouble->reason == "NotAuthorized" ? io::duration(std::chrono::seconds(30)) : io::duration{});
 }
 
 result<outcome> pass::with_broker(admin_client::client& broker) {
@@ -258,7 +269,7 @@ topic_ptr owner_of_name(const caches& from, const api::topic& of) {
 
 result<outcome> reconcile_topic(environment& env, const object_key& key) {
   const auto topic = env.caches.topics.find(key);
-  if (topic == nullptr) return done();
+  if (topic == nullptr) return gone();
   if (topic->deleting) return finish_topic_deletion(env, *topic);
   return pass(env, *topic).run();
 }

@@ -60,6 +60,8 @@ result<outcome> finish_topic_deletion(environment& env, const api::topic& topic)
   if (!topic.has_finalizer(api::topic_finalizer)) return done();
   BRAID_TRY(keep, reason_to_keep(env, topic));
   if (keep) return release(env, topic, "TopicKept", fmt::format("topic {} stays: {}", topic.topic_name, *keep));
+  if (const auto cluster = env.caches.clusters.find(topic.cluster_key()); cluster != nullptr && cluster->paused)
+    return wait(env, topic, fmt::format("BraidCluster {} is paused", topic.cluster));
   const auto pod = pod_to_ask(env, topic.cluster_key());
   if (pod == nullptr) return wait(env, topic, "no broker of the cluster runs");
   auto broker = connect_to(env, topic.cluster_key(), *pod);

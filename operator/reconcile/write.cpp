@@ -74,7 +74,10 @@ result<bool> apply_if_different(environment& env, const k8s::resource_type& type
     if (env.writes.is_stale(type, key, live->resource_version, env.clock.now())) return false;
     if (resources::covers(live->body, wanted)) return false;
   }
-  BRAID_TRY(written, env.api.apply(type, wanted, {.field_manager = std::string(field_manager)}));
+  json sent = wanted;
+  // What was looked at is meant, and no other object of its name: one that woke up late must not make it anew.
+  if (live != nullptr) sent["metadata"]["uid"] = live->uid;
+  BRAID_TRY(written, env.api.apply(type, sent, {.field_manager = std::string(field_manager)}));
   if (live != nullptr)
     env.writes.wrote(type, key, live->resource_version, std::string(k8s::resource_version_of(written)),
                      env.clock.now());

@@ -17,6 +17,7 @@ inline constexpr std::string_view cluster_label = "braidmq.io/cluster";
 inline constexpr std::string_view pool_label = "braidmq.io/pool";
 inline constexpr std::string_view managed_by = "braidmq-operator";
 inline constexpr std::string_view managed_by_selector = "app.kubernetes.io/managed-by=braidmq-operator";
+inline constexpr std::string_view config_annotation = "braidmq.io/config-hash";  // of pods: what they were started with
 inline constexpr std::string_view cluster_id_annotation = "braidmq.io/cluster-id";  // of claims: whose data they hold
 
 inline constexpr std::string_view config_path = "/etc/braidmq/config";

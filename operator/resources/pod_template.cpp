@@ -149,7 +149,7 @@ json pod_metadata(const api::braid_cluster& cluster, const api::braid_pool& pool
   labels.update(pool_labels(cluster, pool));  // ours win: selectors hang on them
   json annotations = json::object();
   for (const auto& [key, value] : pool.pod.annotations) annotations[key] = value;
-  annotations["braidmq.io/config-hash"] = inputs.config_hash;
+  annotations[std::string(config_annotation)] = inputs.config_hash;
   return {{"labels", std::move(labels)}, {"annotations", std::move(annotations)}};
 }
 

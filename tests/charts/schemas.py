@@ -59,7 +59,8 @@ def file_name(kind, group, version):
 
 def openapi():
     """Looked up in the module cache; fetched once with the module, from the Go proxy."""
-    command = ["go", "mod", "download", "-json", "k8s.io/kubernetes"]
+    go = subprocess.run([MODULE.parent / "build.sh", "--go"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    command = [go, "mod", "download", "-json", "k8s.io/kubernetes"]
     answer = subprocess.run(command, cwd=MODULE, check=True, capture_output=True, text=True).stdout
     return json.loads((pathlib.Path(json.loads(answer)["Dir"]) / "api/openapi-spec/swagger.json").read_text())["definitions"]
 

@@ -62,6 +62,17 @@ def folder_hash(folder):
     return digest.hexdigest()
 
 
+started = []  # every broker, for end_all
+
+
+def end_all(*_):
+    """For a runner that is told to end: brokers have sessions of their own and would stay."""
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+    os._exit(143)
+
+
 class Broker:
     """One broker process with its folders below `folder`."""
 
@@ -100,6 +111,7 @@ class Broker:
             # A group of its own: Ctrl-C on the runner must not reach brokers before their tests clean up.
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                             start_new_session=True)
+            started.append(self.process)
         return self
 
     def output(self):

@@ -10,6 +10,7 @@ import concurrent.futures
 import importlib
 import pathlib
 import re
+import signal
 import sys
 import time
 import traceback
@@ -68,6 +69,7 @@ def main():
         print("0 passed, 1 failed")
         return 1
 
+    signal.signal(signal.SIGTERM, harness.end_all)
     count = {"passed": 0, "failed": 0, "skipped": 0}
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         running = {pool.submit(run_one, name, function, arguments): name for name, function in discover(arguments.words)}

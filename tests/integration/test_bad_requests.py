@@ -33,6 +33,26 @@ def closes(broker, api_key, version, body, flexible=True, header=None, grow_mib=
         assert grown < grow_mib * KIB_PER_MIB, f"one lying request cost {grown // 1024} MiB"
 
 
+def test_f5_a_name_that_is_repeated_is_answered_once(t):
+    """4 bytes a name, and 40 bytes an answered partition: 20 KB would ask for 200 MB."""
+    broker = t.broker()
+    topic = t.topic(broker, partitions=1000)
+    before = broker.memory_kib()
+    with broker.connect() as c:
+        answer = c.metadata([topic] * 5000)
+    equal(len(answer[topic][2]), 1000)
+    grown = broker.memory_kib("VmHWM") - before
+    assert grown < 64 * KIB_PER_MIB, f"it cost {grown // 1024} MiB"
+
+
+def test_more_partitions_than_a_request_may_ask_for(t):
+    """As in Kafka: 10,000, over all topics of the request."""
+    broker = t.broker()
+    with broker.connect() as c:
+        equal(c.create_topic("huge", partitions=10_001)[0], 44, "POLICY_VIOLATION")
+        equal(c.metadata(["huge"])["huge"][0], 3, "it is there all the same")
+
+
 def test_f4_unknown_api_key_closes(t):
     broker = t.broker()
     for key in (-1, 999, 32767):

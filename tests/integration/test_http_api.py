@@ -1,6 +1,7 @@
 """The HTTP API on 9644 against the real process: every route, its errors, and what the broker does then."""
 
 import concurrent.futures
+import http.client
 import json
 import os
 import socket
@@ -274,6 +275,18 @@ def test_probes_answer_beside_silent_connections(t):
     finally:
         for s in silent:
             s.close()
+
+
+def test_ranges_repeat_nothing(t):
+    """A header of 8 KiB could ask for the whole answer 4,000 times."""
+    broker = t.broker()
+    host, port = broker.admin
+    connection = http.client.HTTPConnection(host, port, timeout=20)
+    connection.request("GET", "/metrics", headers={"Range": "bytes=" + ",".join(["-"] * 2000)})
+    answer = connection.getresponse()
+    equal(answer.status, 200)
+    assert len(answer.read()) < 1 << 20
+    connection.close()
 
 
 def test_requests_are_counted(t):

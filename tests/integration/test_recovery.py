@@ -1,9 +1,10 @@
 """SIGKILL: everything acknowledged is there after the next start, once and in order."""
 
+import shutil
 import subprocess
 
 import kafka_raw
-from harness import equal, wait_until
+from harness import equal, folder_hash, wait_until
 
 
 def test_loader_survives_three_kills(t):
@@ -66,6 +67,30 @@ def test_created_topics_outlive_a_kill(t):
     for topic, partitions in zip(topics, (1, 3, 7)):
         assert after[topic][0] == 0 and len(after[topic][2]) == partitions, after[topic]
         equal(after[topic][1], before[topic][1], "the topic id changed")
+
+
+def test_a_log_that_is_lost_is_not_taken_for_a_new_one(t):
+    """To begin it anew would remove the segments, the last copy of the records."""
+    broker = t.broker()
+    topic = t.topic(broker)
+    with broker.connect() as c:
+        equal(c.produce(topic, kafka_raw.record_batch([b"money"])), (0, 0))
+    equal(broker.terminate(), 0)
+    for log in ("metadata", "braid"):
+        place, away = broker.folder / "wal" / log, broker.folder / "away"
+        place.rename(away)
+        place.mkdir()
+        before = folder_hash(broker.folder / "data" / "partitions")
+        broker.spawn()
+        equal(broker.wait_exit(), 1, broker.output())
+        for words in (str(place), "is empty, but", "put the log back"):
+            assert words in broker.output(), broker.output()
+        equal(folder_hash(broker.folder / "data" / "partitions"), before, "the refused start changed partitions")
+        shutil.rmtree(place)
+        away.rename(place)
+    broker.start()
+    with broker.connect() as c:
+        equal(c.list_offsets(topic, -1)[2], 1)
 
 
 def test_a_retry_after_a_kill_is_a_duplicate(t):

@@ -161,6 +161,7 @@ answer_of<protocol::produce_response> produce(request_ptr context, protocol::pro
     co_return refused;
   }
   if (const std::string why = refusal_of(request); !why.empty()) {
+    if (request.acks == 0) co_return fail(std::make_error_code(std::errc::operation_not_supported), why);
     refuse_all(refused, request, request.atomic ? error_code::invalid_request : error_code::invalid_txn_state, why);
     co_return refused;
   }
@@ -174,6 +175,9 @@ answer_of<protocol::produce_response> produce(request_ptr context, protocol::pro
       auto accepted = [context] { context->shard.executor.post([context] { context->accept(); }); };
       braid.produce(std::move(command), std::move(accepted), std::move(done));
     };
+    // One that waits for room beyond its timeout is answered and keeps its place: until it has it, this connection may
+    // not bring more.
+    context->handed_over = true;
     const auto outcome = co_await on_braid<result<braid::unit_outcome>>(context, std::move(submit));
     fill(checked, outcome, context->version, *context->broker.image());
   }

@@ -1,6 +1,7 @@
 // Metadata, versions 0 to 13. Leader and replicas of every partition are those of its braid. A topic that is asked for
 // by name and missing is made when client and broker both allow it.
 #include <algorithm>
+#include <set>
 
 #include "model/topic_name.hpp"
 #include "server/error_mapping.hpp"
@@ -80,7 +81,9 @@ answer_of<protocol::metadata_response> metadata(request_ptr context, protocol::m
     for (const auto& [name, topic] : image->topics()) response.topics.push_back(describe(*topic, options.id, braid));
     co_return response;
   }
+  std::set<std::pair<std::optional<std::string>, model::topic_id>> answered;  // once each: a few bytes ask for many
   for (const auto& wanted : *request.topics) {
+    if (!answered.emplace(wanted.name, wanted.name ? model::topic_id() : wanted.topic_id).second) continue;
     const metadata::topic_image* found = wanted.name ? image->find(*wanted.name) : image->find(wanted.topic_id);
     if (found != nullptr) {
       response.topics.push_back(describe(*found, options.id, braid));

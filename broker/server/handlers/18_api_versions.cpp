@@ -46,8 +46,8 @@ answer_of<protocol::api_versions_response> api_versions(request_ptr context, pro
     context->connection->software_name = request.client_software_name;
     context->connection->software_version = request.client_software_version;
   }
-  const bool other_cluster =
-      request.cluster_id && *request.cluster_id != context->broker.image()->cluster_id().to_string();
+  const uuid cluster = context->broker.image()->cluster_id();  // zero until the metadata log has been read
+  const bool other_cluster = request.cluster_id && !cluster.is_zero() && *request.cluster_id != cluster.to_string();
   const bool other_node = request.node_id.value() >= 0 && request.node_id != context->broker.options().id;
   if (other_cluster || other_node) response.error_code = protocol::error_code::rebootstrap_required;
   list_apis(response);

@@ -77,6 +77,15 @@ std::set<std::string> names_given_twice(const create_topics_request& request) {
   return twice;
 }
 
+std::int64_t partitions_of(const create_topics_request& request, const broker_options& options) {
+  std::int64_t sum = 0;
+  for (const auto& topic : request.topics) {
+    const auto assigned = static_cast<std::int64_t>(topic.assignments.size());
+    sum += assigned > 0 ? assigned : topic.num_partitions > 0 ? topic.num_partitions : options.default_partitions;
+  }
+  return sum;
+}
+
 }  // namespace
 
 answer_of<protocol::create_topics_response> create_topics(request_ptr context,
@@ -86,13 +95,16 @@ answer_of<protocol::create_topics_response> create_topics(request_ptr context,
   const broker_options& options = context->broker.options();
   const auto timeout = bounded_timeout(request.timeout_ms);
   const std::set<std::string> twice = names_given_twice(request);
+  const bool too_many = partitions_of(request, options) > max_partitions_per_request;
   std::set<std::string> answered;
   for (const auto& asked : request.topics) {
     if (!answered.insert(asked.name).second) continue;
     created_topic answer;
     answer.name = asked.name;
     std::optional<topic_creation> topic;
-    if (twice.contains(asked.name)) {
+    if (too_many) {
+      refuse(answer, error_code::policy_violation, too_many_partitions());
+    } else if (twice.contains(asked.name)) {
       refuse(answer, error_code::invalid_request, "the topic stands in the request more than once");
     } else {
       topic = read_topic(asked, options.id, answer);

@@ -1,7 +1,7 @@
 // DeleteTopics, versions 1 to 6: by name, from version 6 on also by id. Answers when the braid has applied the
 // deletion.
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include "server/error_mapping.hpp"
 #include "server/handlers/handlers.hpp"
@@ -47,17 +47,18 @@ answer_of<protocol::delete_topics_response> delete_topics(request_ptr context,
   context->accept();  // slow, and nothing that follows on the connection depends on its place
   protocol::delete_topics_response response;
   const auto timeout = bounded_timeout(request.timeout_ms);
-  std::set<std::pair<std::string, model::topic_id>> seen;
+  std::map<std::pair<std::string, model::topic_id>, int> seen;
   for (topic_wish& wish : wishes_of(request, context->version)) {
+    const int times = ++seen[{wish.name.value_or(""), wish.topic_id}];
+    if (times > 2) continue;  // has its refusal
     deleted_topic answer;
     answer.name = wish.name;
     answer.topic_id = wish.topic_id;
-    const bool is_new = seen.emplace(wish.name.value_or(""), wish.topic_id).second;
     if (wish.name && !wish.topic_id.is_zero()) {
       refuse(answer, error_code::invalid_request, "a topic is named by name or by id, not by both");
     } else if (!wish.name && wish.topic_id.is_zero()) {
       refuse(answer, error_code::invalid_request, "a topic without name and id");
-    } else if (!is_new) {
+    } else if (times > 1) {
       refuse(answer, error_code::invalid_request, "the topic stands in the request more than once");
     } else {
       const auto gone = co_await remove(context, std::move(wish), timeout);

@@ -1,6 +1,7 @@
 // DescribeConfigs, versions 1 to 4: of topics, and of this broker what a client may want to know (read-only; it comes
 // from the broker's file). Other resources have no configs here.
 #include <algorithm>
+#include <set>
 
 #include "server/error_mapping.hpp"
 #include "server/handlers/config_resource.hpp"
@@ -17,7 +18,7 @@ using config_answer = protocol::describe_configs_response::describe_configs_reso
 
 bool is_asked_for(const describe_configs_request::describe_configs_resource& resource, std::string_view name) {
   const auto& keys = resource.configuration_keys;
-  return !keys || std::ranges::find(*keys, name) != keys->end();
+  return !keys || keys->empty() || std::ranges::find(*keys, name) != keys->end();
 }
 
 std::string documentation_of(const topic_config_rule& rule) {
@@ -79,7 +80,9 @@ answer_of<protocol::describe_configs_response> describe_configs(request_ptr cont
   context->accept();  // a read has no place in the order of writes
   protocol::describe_configs_response response;
   const broker_options& options = context->broker.options();
+  std::set<std::pair<std::int8_t, std::string>> answered;  // once each: a few bytes ask for many
   for (const auto& resource : request.resources) {
+    if (!answered.emplace(resource.resource_type, resource.resource_name).second) continue;
     resource_answer& answer = response.results.emplace_back();
     answer.resource_type = resource.resource_type;
     answer.resource_name = resource.resource_name;

@@ -61,13 +61,21 @@ answer_of<protocol::create_partitions_response> create_partitions(request_ptr co
   topic_admin& topics = context->broker.topics();
   const auto timeout = bounded_timeout(request.timeout_ms);
   const std::set<std::string> twice = names_given_twice(request);
+  std::int64_t wanted_partitions = 0;
+  for (const auto& asked : request.topics) {
+    const auto topic = topics.get(asked.name);
+    if (topic && asked.count > topic->partitions) wanted_partitions += asked.count - topic->partitions;
+  }
+  const bool too_many = wanted_partitions > max_partitions_per_request;
   std::set<std::string> answered;
   for (const auto& asked : request.topics) {
     if (!answered.insert(asked.name).second) continue;
     grown_topic answer;
     answer.name = asked.name;
     const auto topic = topics.get(asked.name);
-    if (twice.contains(asked.name)) {
+    if (too_many) {
+      refuse(answer, error_code::policy_violation, too_many_partitions());
+    } else if (twice.contains(asked.name)) {
       refuse(answer, error_code::invalid_request, "the topic stands in the request more than once");
     } else if (!topic) {
       refuse(answer, error_code::unknown_topic_or_partition, "no such topic");

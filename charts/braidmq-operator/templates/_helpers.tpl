@@ -63,14 +63,13 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- define "braidmq-operator.rules" -}}
 - apiGroups: [braidmq.io]
   resources: [braidclusters, braidpools, topics]
-  verbs: [get, list, watch, patch]
+  verbs: [list, watch, patch]
+- apiGroups: [braidmq.io]
+  resources: [braidclusters]
+  verbs: [get]
 - apiGroups: [braidmq.io]
   resources: [braidclusters/status, braidpools/status, topics/status]
   verbs: [patch]
-# Owner references that block deletion ask for it, where the API server checks that.
-- apiGroups: [braidmq.io]
-  resources: [braidclusters/finalizers, braidpools/finalizers, topics/finalizers]
-  verbs: [update]
 - apiGroups: [apps]
   resources: [statefulsets]
   verbs: [get, list, watch, create, patch, delete]

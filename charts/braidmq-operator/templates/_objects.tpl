@@ -16,6 +16,8 @@ pools, topics). Shared with chart braidmq-operator: `make crds` copies this file
     labels: {{- toYaml .labels | nindent 6 }}
   spec: {{- toYaml (.values.cluster | default dict) | nindent 4 }}
 {{- range $short, $spec := .values.pools }}
+{{- /* null takes a pool of another values file away. */}}
+{{- if not (kindIs "invalid" $spec) }}
 {{- $name := printf "%s-%s" $in.name $short }}
 {{- if gt (len $name) 40 }}
 {{- fail (printf "the pool's name %q has more than 40 characters; shorten `name` or the pool's" $name) }}
@@ -27,6 +29,7 @@ pools, topics). Shared with chart braidmq-operator: `make crds` copies this file
     namespace: {{ $in.namespace }}
     labels: {{- toYaml $in.labels | nindent 6 }}
   spec: {{- toYaml (merge (dict "clusterRef" $reference) $spec) | nindent 4 }}
+{{- end }}
 {{- end }}
 {{- range $short, $spec := .values.topics }}
 - apiVersion: braidmq.io/v1alpha1

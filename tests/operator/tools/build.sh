@@ -4,6 +4,7 @@
 # what they were made from, so that another clone need not build them again. Programs: helm, kubeconform, coredns,
 # local-path-provisioner, and those of k8s.io/kubernetes/cmd (kube-apiserver, kubectl, kubelet, ...). Go comes from the machine
 # if it is new enough to fetch the toolchain that go.mod asks for, else as a package of PyPI. JOBS bounds the processors used.
+# build.sh --go: prints the path of that Go.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
@@ -24,6 +25,11 @@ find_go() {
   fi
   echo "$venv/bin/go"
 }
+
+if [ "${1:-}" = --go ]; then
+  find_go
+  exit
+fi
 
 # "vX.Y.Z" of a module, as its go.mod pins it.
 pinned() { awk -v module="$2" '{for (i = 1; i < NF; i++) if ($i == module && $(i + 1) ~ /^v/) {print $(i + 1); exit}}' "$here/$1/go.mod"; }

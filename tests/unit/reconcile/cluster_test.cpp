@@ -1,5 +1,8 @@
 // BraidCluster and BraidPool: what is made, what is said, and what is left alone.
+#include <set>
+
 #include "resources/compare.hpp"
+#include "resources/network_policy.hpp"
 #include "world.hpp"
 
 namespace braidmq::reconcile::testing {
@@ -240,6 +243,74 @@ TEST(cluster, changes_without_a_procedure_are_pending) {
   EXPECT_EQ(w.state(cluster, "prod", "ChangePending"), "False") << w.message(cluster, "prod", "ChangePending");
 }
 
+// Each of three would found the cluster for itself: three logs under one id.
+TEST(cluster, does_not_grow_before_it_is_founded) {
+  world w;
+  w.bad_image = "braidmq:default";
+  w.plain_cluster();
+  w.settle();
+  ASSERT_EQ(w.read(api::stateful_set_type, "prod-a").value()["spec"]["replicas"], 1);
+  w.change(pool, "prod-a", [](json& object) { object["spec"]["replicas"] = 3; });
+  w.settle();
+  EXPECT_EQ(w.read(api::stateful_set_type, "prod-a").value()["spec"]["replicas"], 1);
+  EXPECT_THAT(w.message(cluster, "prod", "ChangePending"), HasSubstr("spec.replicas from 1 to 3"));
+  w.bad_image.clear();
+  w.settle();
+  EXPECT_EQ(w.read(api::stateful_set_type, "prod-a").value()["spec"]["replicas"], 1);
+}
+
+// A change of replicas that is held back is held back for what leads to the brokers, too.
+TEST(cluster, a_pending_change_of_replicas_keeps_the_services) {
+  world w;
+  w.plain_cluster();
+  w.change(cluster, "prod", [](json& object) {
+    object["spec"]["listeners"] = json::parse(R"([{"name": "internal", "port": 9092, "type": "internal"},
+                                                  {"name": "outside", "port": 9093, "type": "nodeport"}])");
+  });
+  w.settle();
+  const auto uid = w.read(api::service_type, "prod-a-0-outside").value()["metadata"]["uid"];
+  for (const int replicas : {0, 3}) {
+    w.change(pool, "prod-a", [replicas](json& object) { object["spec"]["replicas"] = replicas; });
+    w.settle();
+    EXPECT_EQ(w.read(api::service_type, "prod-a-0-outside").value()["metadata"]["uid"], uid);
+    EXPECT_FALSE(w.read(api::service_type, "prod-a-1-outside"));
+    EXPECT_EQ(w.state(cluster, "prod", "ChangePending"), "True");
+  }
+}
+
+// Until the broker is started again it listens where it did, and clients must get there.
+TEST(cluster, changed_listeners_leave_the_way_to_a_broker_that_has_the_old_ones) {
+  world w;
+  w.plain_cluster();
+  w.settle();
+  const auto service = w.read(api::service_type, "prod-bootstrap").value()["spec"];
+  w.change(cluster, "prod", [](json& object) {
+    object["spec"]["listeners"] = json::parse(R"([{"name": "kafka", "port": 9094, "type": "internal"}])");
+  });
+  w.settle();
+  EXPECT_EQ(w.reason(cluster, "prod", "ConfigApplied"), "RestartNeeded");
+  EXPECT_EQ(w.read(api::service_type, "prod-bootstrap").value()["spec"], service);
+  const auto admitted = [&w] { return resources::admitted_ports(w.read(api::network_policy_type, "prod").value()); };
+  EXPECT_EQ(admitted(), (std::set<int>{9092, 9094}));
+  w.api.erase(api::pod_type, {"shop", "prod-a-0"});
+  w.settle();
+  EXPECT_EQ(w.state(cluster, "prod", "ConfigApplied"), "True");
+  EXPECT_EQ(w.read(api::service_type, "prod-bootstrap").value()["spec"]["ports"][0]["port"], 9094);
+  EXPECT_EQ(admitted(), (std::set<int>{9094}));
+}
+
+TEST(cluster, without_a_broker_that_runs_is_not_called_healthy) {
+  world w;
+  w.plain_cluster();
+  w.settle();
+  ASSERT_EQ(w.state(cluster, "prod", "Healthy"), "True");
+  w.schedule = false;
+  w.api.erase(api::pod_type, {"shop", "prod-a-0"});
+  w.settle();
+  EXPECT_EQ(w.state(cluster, "prod", "Healthy"), "Unknown");
+  EXPECT_EQ(w.state(cluster, "prod", "Ready"), "False");
+}
+
 TEST(cluster, resources_of_a_running_pool_are_written_and_ask_for_a_restart) {
   world w;
   w.plain_cluster();
@@ -358,6 +429,9 @@ TEST(cluster, tells_brokers_their_address_outside) {
   w.settle();
   EXPECT_EQ(w.broker.listeners[0].port, 31234);
   w.change(cluster, "prod", [](json& object) { object["spec"]["listeners"].erase(1); });
+  w.settle();
+  EXPECT_TRUE(w.read(api::service_type, "prod-a-0-outside")) << "the broker still has the listener";
+  w.api.erase(api::pod_type, {"shop", "prod-a-0"});
   w.settle();
   EXPECT_FALSE(w.read(api::service_type, "prod-a-0-outside"));
   EXPECT_FALSE(w.read(api::service_type, "prod-bootstrap-outside"));

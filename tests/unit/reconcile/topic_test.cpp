@@ -202,6 +202,20 @@ TEST(topic, paused_neither_reads_nor_writes) {
   EXPECT_TRUE(w.broker.topics.empty());
 }
 
+TEST(topic, of_a_paused_cluster_is_left_alone) {
+  topic_world w;
+  w.orders(R"(, "deletionPolicy": "Delete")");
+  w.settle();
+  w.change(api::cluster_type, "prod", [](json& object) { object["spec"]["paused"] = true; });
+  w.change(topic, "orders", [](json& object) { object["spec"]["partitions"] = 5; });
+  w.settle();
+  EXPECT_EQ(w.broker.topics.at("orders").partitions, 3);
+  EXPECT_EQ(w.reason(topic, "orders", "Synced"), "Paused");
+  w.change(api::cluster_type, "prod", [](json& object) { object["spec"]["paused"] = false; });
+  w.settle();
+  EXPECT_EQ(w.broker.topics.at("orders").partitions, 5);
+}
+
 TEST(topic, the_oldest_owns_a_name_and_the_next_follows) {
   topic_world w;
   w.orders(R"(, "topicName": "o")");

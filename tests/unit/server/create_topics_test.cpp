@@ -58,7 +58,7 @@ TEST_F(CreateTopicsTest, RefusesInKafkasCodes) {
   EXPECT_EQ(create_one("x.y"), error_code::none);
   EXPECT_EQ(create_one("x_y"), error_code::invalid_topic_exception);
   EXPECT_EQ(create_one("b", 0), error_code::invalid_partitions);
-  EXPECT_EQ(create_one("b", 1'000'000), error_code::invalid_partitions);
+  EXPECT_EQ(create_one("b", 1'000'000), error_code::policy_violation);
   EXPECT_EQ(create_one("b", 1, 3), error_code::invalid_replication_factor);
   auto& config = add("b").configs.emplace_back();
   config.name = "retention.mss";

@@ -51,7 +51,7 @@ TEST_F(CreatePartitionsTest, RefusesInKafkasCodes) {
   EXPECT_EQ(grow_one("orders", 2), error_code::invalid_partitions) << "as many as there are";
   EXPECT_EQ(grow_one("orders", 1), error_code::invalid_partitions);
   EXPECT_EQ(grow_one("orders", -1), error_code::invalid_partitions);
-  EXPECT_EQ(grow_one("orders", 1'000'000), error_code::invalid_partitions);
+  EXPECT_EQ(grow_one("orders", 1'000'000), error_code::policy_violation);
   EXPECT_EQ(grow_one("nowhere", 5), error_code::unknown_topic_or_partition);
   add("orders", 3);
   add("orders", 4);

@@ -63,5 +63,25 @@ TEST(MemoryTail, CollectsFromTheMiddleOfABatchUpToLimitAndBytes) {
   EXPECT_EQ(collect(tail, 11, 99, 1000), "");
 }
 
+TEST(MemoryTail, AllLogsTogetherStayWithinTheSharedBudget) {
+  const auto budget = std::make_shared<cache_budget>(cache_budget{.max_bytes = 3000});
+  {
+    memory_tail idle(1 << 20, budget);
+    idle.append(batch(0, 0, 1000));
+    idle.mark_written(1);
+    memory_tail busy(1 << 20, budget);
+    for (std::int64_t base = 0; base < 20; ++base) {
+      busy.append(batch(base, base, 500));
+      busy.mark_written(1);
+      EXPECT_LE(budget->used_bytes, budget->max_bytes);
+    }
+    EXPECT_EQ(idle.front(), model::offset(0)) << "another log's writing takes nothing from it";
+    EXPECT_NE(busy.front(), std::nullopt);
+    busy.append(batch(20, 20, 5000));
+    EXPECT_EQ(busy.pending_count(), 1U) << "what is not written yet is not cache";
+  }
+  EXPECT_EQ(budget->used_bytes, 0U) << "a log that goes gives everything back";
+}
+
 }  // namespace
 }  // namespace braidmq::storage
