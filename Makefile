@@ -99,7 +99,7 @@ sim-long: ## Simulate 20,000 seeds
 
 tsan: build/tsan/build.ninja ## Unit tests of the modules with threads under ThreadSanitizer in build/tsan
 	@ninja -C build/tsan -j$(JOBS) $(TSAN_SUITES:%=%_test)
-	@ctest --test-dir build/tsan -j$(JOBS) --output-on-failure -R '^unit\.($(subst $(space),|,$(TSAN_SUITES)))$$'
+	@TSAN_OPTIONS=suppressions=$(CURDIR)/tests/unit/tsan.supp ctest --test-dir build/tsan -j$(JOBS) --output-on-failure -R '^unit\.($(subst $(space),|,$(TSAN_SUITES)))$$'
 
 ubsan: build/ubsan/build.ninja ## Unit tests of what turns raw bytes into objects, with all of UBSan, in build/ubsan
 	@ninja -C build/ubsan -j$(JOBS) $(UBSAN_SUITES:%=%_test)
