@@ -46,6 +46,7 @@ double number(std::uint64_t value) {
 std::vector<prometheus::MetricFamily> broker_metrics::collect() {
   if (process_.serving_) {
     add_apis();
+    add_memory();
     add_connections();
     add_shards();
     add_braid();
@@ -94,6 +95,20 @@ void broker_metrics::add_apis() {
   for (auto* family : {&requests, &failures, &bytes_in, &bytes_out, &refused, &latency}) {
     families_.push_back(std::move(*family));
   }
+}
+
+void broker_metrics::add_memory() {
+  auto used = gauge_family("memory_used_bytes", "Bytes that are held, by what holds them");
+  auto limit = gauge_family("memory_limit_bytes", "Most that may be held; requests beyond it wait unread");
+  auto waiting = gauge_family("memory_waiting_connections", "Connections whose next request waits for memory");
+  const auto add = [&](const char* name, const memory_budget& budget) {
+    add_value(used, number(budget.used_bytes()), {{"of", name}});
+    add_value(limit, number(budget.limit_bytes()), {{"of", name}});
+  };
+  add("requests", *process_.requests_);
+  add("answers", *process_.answers_);
+  add_value(waiting, number(process_.requests_->waiting()));
+  for (auto* family : {&used, &limit, &waiting}) families_.push_back(std::move(*family));
 }
 
 void broker_metrics::add_connections() {

@@ -19,6 +19,7 @@ class broker_metrics {
 
  private:
   void add_apis();
+  void add_memory();
   void add_connections();
   void add_shards();
   void add_braid();

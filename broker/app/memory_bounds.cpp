@@ -7,7 +7,7 @@
 namespace braidmq::app {
 namespace {
 
-// Two queues and a cache of an eighth each leave room for what is in flight, for connections, and for the log's pages.
+// Two queues, a cache, requests and answers of an eighth each leave room for what is in flight and for the log's pages.
 constexpr std::uint64_t queue_share = 8;
 constexpr std::size_t least_bytes = std::size_t{1} << 20U;
 constexpr std::uint64_t mib = 1024 * 1024;
@@ -20,9 +20,14 @@ std::size_t share(std::size_t wanted, std::uint64_t memory_bytes) {
 }  // namespace
 
 memory_bounds bound_by_memory(memory_bounds wanted, const runtime::resources& available) {
-  return {share(wanted.queue_max_bytes, available.memory_bytes),
-          share(wanted.write_behind_max_bytes, available.memory_bytes),
-          share(wanted.tail_cache_max_bytes, available.memory_bytes)};
+  memory_bounds bounds = wanted;
+  for (std::size_t* one : {&bounds.queue_max_bytes, &bounds.write_behind_max_bytes, &bounds.tail_cache_max_bytes,
+                           &bounds.requests_max_bytes, &bounds.answers_max_bytes}) {
+    *one = share(*one, available.memory_bytes);
+  }
+  bounds.frame_max_bytes = std::min(wanted.frame_max_bytes, bounds.requests_max_bytes / 2);
+  bounds.entry_max_bytes = std::min(wanted.entry_max_bytes, bounds.requests_max_bytes / 2);
+  return bounds;
 }
 
 std::int64_t most_partitions(const runtime::resources& available) {

@@ -11,7 +11,6 @@
 #include "app/broker_api.hpp"
 #include "app/broker_metrics.hpp"
 #include "app/descriptors.hpp"
-#include "app/memory_bounds.hpp"
 #include "runtime/resources.hpp"
 
 namespace braidmq::app {
@@ -20,6 +19,8 @@ namespace {
 constexpr unsigned metadata_shard_index = 1000;  // in thread names, apart from the data shards
 constexpr auto drain_deadline = std::chrono::seconds(5);
 constexpr auto stop_deadline = std::chrono::seconds(10);
+// Nothing that a loop does takes a second; a machine that swaps or is paused may.
+constexpr auto stuck_after = std::chrono::seconds(30);
 
 // A disk that failed: nothing may be acknowledged any more, and a clean end would only try to write again.
 [[noreturn]] void end_at_once(const error& why) {
@@ -29,9 +30,11 @@ constexpr auto stop_deadline = std::chrono::seconds(10);
 }
 
 constexpr std::size_t tail_cache_bytes = std::size_t{256} << 20U;
+constexpr std::size_t requests_bytes = std::size_t{256} << 20U;
+constexpr std::size_t answers_bytes = std::size_t{512} << 20U;
 
 server::broker_options options_of(const config::broker_config& config, std::optional<uuid> cluster_id,
-                                  const runtime::resources& available) {
+                                  const runtime::resources& available, const memory_bounds& bounds) {
   server::broker_options options;
   options.id = model::broker_id(static_cast<std::int32_t>(config.broker_id));
   options.data_dir = config.data_dir;
@@ -42,10 +45,7 @@ server::broker_options options_of(const config::broker_config& config, std::opti
   options.wal_file_bytes = static_cast<std::uint64_t>(config.wal_file_bytes);
   options.log.segment_bytes = static_cast<std::uint64_t>(config.log_segment_bytes);
   options.log.index_interval_bytes = static_cast<std::uint32_t>(config.log_index_interval_bytes);
-  options.aggregator.entry_max_bytes = static_cast<std::size_t>(config.entry_max_bytes);
-  const memory_bounds bounds = bound_by_memory(
-      {options.aggregator.queue_max_bytes, static_cast<std::size_t>(config.write_behind_max_bytes), tail_cache_bytes},
-      available);
+  options.aggregator.entry_max_bytes = bounds.entry_max_bytes;
   // One for all: the logs of a braid live on one executor.
   options.log.cache =
       std::make_shared<storage::cache_budget>(storage::cache_budget{.max_bytes = bounds.tail_cache_max_bytes});
@@ -63,11 +63,31 @@ server::broker_options options_of(const config::broker_config& config, std::opti
   return options;
 }
 
+memory_bounds bounds_of(const config::broker_config& config, const runtime::resources& available) {
+  memory_bounds wanted;
+  wanted.queue_max_bytes = braid::aggregator_options{}.queue_max_bytes;
+  wanted.write_behind_max_bytes = static_cast<std::size_t>(config.write_behind_max_bytes);
+  wanted.tail_cache_max_bytes = tail_cache_bytes;
+  wanted.requests_max_bytes = requests_bytes;
+  wanted.answers_max_bytes = answers_bytes;
+  wanted.frame_max_bytes = static_cast<std::size_t>(config.socket_request_max_bytes);
+  wanted.entry_max_bytes = static_cast<std::size_t>(config.entry_max_bytes);
+  memory_bounds bounds = bound_by_memory(wanted, available);
+  if (bounds.frame_max_bytes < wanted.frame_max_bytes || bounds.entry_max_bytes < wanted.entry_max_bytes) {
+    spdlog::warn("memory allows requests of up to {} bytes and entries of up to {}, less than is configured",
+                 bounds.frame_max_bytes, bounds.entry_max_bytes);
+  }
+  return bounds;
+}
+
 }  // namespace
 
 process::process(const config::broker_config& config)
     : config_(config),
       resources_(runtime::read_resources()),
+      bounds_(bounds_of(config, resources_)),
+      requests_(memory_budget::create(bounds_.requests_max_bytes)),
+      answers_(memory_budget::create(bounds_.answers_max_bytes)),
       shards_(runtime::shard_count(resources_, static_cast<unsigned>(config.shards))),
       metadata_shard_(metadata_shard_index) {}
 
@@ -115,6 +135,7 @@ status process::open_listeners() {
 status process::open_admin() {
   admin::http_options options;
   options.listen = config_.admin_listener;
+  options.not_live = [this] { return not_live(); };
   options.not_ready = [this] { return readiness(); };
   options.metrics.emplace_back([this] { return broker_metrics(*this).collect(); });
   options.api = std::make_shared<broker_api>(*this);
@@ -131,7 +152,9 @@ status process::open_broker() {
   server::broker_environment environment{
       io::posix_file_system(), io::system_clock(), io::system_random(), metadata_shard_, metadata_shard_,
       metadata_disk_,          shards_.at(0),      shards_.at(0),       wal_disk_,       segment_disk_};
-  auto opened = server::broker::open(options_of(config_, cluster_id, resources_), environment,
+  environment.requests = requests_;
+  environment.answers = answers_;
+  auto opened = server::broker::open(options_of(config_, cluster_id, resources_, bounds_), environment,
                                      [](const error& why) { end_at_once(why); });
   if (!opened) return tl::unexpected(std::move(opened).error());
   broker_ = std::move(*opened);
@@ -160,7 +183,7 @@ std::vector<server::endpoint> process::fixed_addresses() const {
 
 void process::make_shard_parts() {
   net::connection_limits limits;
-  limits.max_frame_bytes = static_cast<std::size_t>(config_.socket_request_max_bytes);
+  limits.max_frame_bytes = bounds_.frame_max_bytes;
   limits.idle_timeout = std::chrono::milliseconds(config_.connections_max_idle_ms);
   for (std::size_t i = 0; i < shards_.size(); ++i) {
     runtime::shard& shard = shards_.at(i);
@@ -176,8 +199,8 @@ void process::make_shard_parts() {
                     info.id, info.remote, net::to_string(cause), reason);
       };
       part.connections.push_back(std::make_unique<net::connection_set>(
-          net::connection_context{shard, shard, shard.clock()}, config_.listeners[l].name, limits, *part.dispatcher,
-          limiters_[l], ended));
+          net::connection_context{shard, shard, shard.clock(), requests_, answers_}, config_.listeners[l].name, limits,
+          *part.dispatcher, limiters_[l], ended));
     }
   }
 }
@@ -187,6 +210,18 @@ std::vector<std::string> process::readiness() const {
   std::vector<std::string> missing = broker_->readiness();
   std::ranges::move(pushed_.missing(), std::back_inserter(missing));
   return missing;
+}
+
+std::vector<std::string> process::not_live() const {
+  if (!serving_) return {};
+  std::vector<std::string> stuck;
+  const auto look = [&stuck](const runtime::shard& one, const std::string& name) {
+    const auto silent = std::chrono::duration_cast<std::chrono::seconds>(one.stuck());
+    if (silent >= stuck_after) stuck.push_back(fmt::format("{} has been held for {} s", name, silent.count()));
+  };
+  for (std::size_t i = 0; i < shards_.size(); ++i) look(shards_.at(i), fmt::format("event loop {}", i));
+  look(metadata_shard_, "the event loop of the metadata");
+  return stuck;
 }
 
 std::string process::kafka_address() const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "admin/http_server.hpp"
+#include "app/memory_bounds.hpp"
 #include "app/pushed_listeners.hpp"
 #include "base/result.hpp"
 #include "config/config.hpp"
@@ -30,6 +31,8 @@ class process {
   ~process();
 
   std::vector<std::string> readiness() const;
+  // Event loops that have not come round for too long; empty when all do.
+  std::vector<std::string> not_live() const;
   // "127.0.0.1:9092" of the first listener, and of the admin port.
   std::string kafka_address() const;
   std::string admin_address() const;
@@ -59,6 +62,9 @@ class process {
 
   config::broker_config config_;
   runtime::resources resources_;
+  memory_bounds bounds_;
+  std::shared_ptr<memory_budget> requests_;  // bytes of all connections' requests
+  std::shared_ptr<memory_budget> answers_;   // and of their answers
   runtime::shard_set shards_;
   runtime::shard metadata_shard_;
   io::thread_executor metadata_disk_{"metadata-wal"};

@@ -16,6 +16,16 @@ bytes bytes::take(std::vector<std::byte>&& block) {
   return {std::shared_ptr<const std::byte>(owner, owner->data()), owner->size()};
 }
 
+bytes bytes::take(std::vector<std::byte>&& block, memory_lease lease) {
+  struct leased {
+    std::vector<std::byte> block;
+    memory_lease lease;
+  };
+  if (block.empty()) return {};
+  const auto owner = std::make_shared<leased>(leased{std::move(block), std::move(lease)});
+  return {std::shared_ptr<const std::byte>(owner, owner->block.data()), owner->block.size()};
+}
+
 bool operator==(const bytes& a, const bytes& b) {
   return a.size_ == b.size_ && std::equal(a.view().begin(), a.view().end(), b.view().begin());
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/memory_budget.hpp"
 
 namespace braidmq {
 
@@ -33,6 +34,8 @@ class bytes {
   static bytes copy_of(byte_view view);
   static bytes copy_of(std::string_view text) { return copy_of(as_byte_view(text)); }
   static bytes take(std::vector<std::byte>&& block);
+  // `lease` is given back when the last `bytes` that shares the block goes.
+  static bytes take(std::vector<std::byte>&& block, memory_lease lease);
 
   const std::byte* data() const { return data_.get(); }
   std::size_t size() const { return size_; }

@@ -1,11 +1,14 @@
 // Requests and answers of reading: what a Fetch or ListOffsets handler asks of a braid.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "base/bytes.hpp"
+#include "base/memory_budget.hpp"
 #include "braid/errc.hpp"
 #include "io/clock.hpp"
 #include "model/ids.hpp"
@@ -26,6 +29,10 @@ struct fetch_request {
   std::size_t min_bytes = 0;
   std::size_t max_bytes = 0;
   io::duration max_wait{};
+  // What the answer may hold, shared with all others; none: no bound. Without room it is read later or comes empty.
+  std::shared_ptr<memory_budget> memory;
+  // Set when nobody wants the answer any more; none: it is wanted.
+  std::shared_ptr<const std::atomic<bool>> abandoned;
 };
 
 struct fetched_slice {
@@ -39,6 +46,7 @@ struct fetched_slice {
 
 struct fetch_answer {
   std::vector<fetched_slice> slices;  // as in the request
+  memory_lease memory;                // of the batches
 };
 
 struct offset_query {

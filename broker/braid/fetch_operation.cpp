@@ -18,6 +18,9 @@ std::error_code check_epoch(const partition::partition* target, model::leader_ep
 
 namespace {
 
+// Below this a budget counts as used up. A larger first batch goes beyond it, by one batch for each fetch that reads.
+constexpr std::size_t first_batch_bytes = std::size_t{1} << 20U;
+
 // Whether visible batches were left out: waiting would not bring this partition more.
 bool reaches_limit(const fetched_slice& answer) {
   if (answer.batches.empty()) return true;
@@ -38,6 +41,16 @@ void fetch_operation::plan(raft::term term, const fetch_request& request) {
   plan_.reserve(request.slices.size());
   outcome_.answer.slices.reserve(request.slices.size());
   for (const fetch_slice& slice : request.slices) plan_slice(term, slice);
+  if (request.memory == nullptr ||
+      std::ranges::none_of(plan_, [](const planned& one) { return one.target.has_value(); }))
+    return;
+  // The first batch may be larger than the client's limit, see below.
+  outcome_.answer.memory = request.memory->take_up_to(std::max(request.max_bytes, first_batch_bytes));
+  const std::size_t granted = outcome_.answer.memory.size_bytes();
+  left_bytes_ = std::min(left_bytes_, granted);
+  if (granted < first_batch_bytes) {
+    for (planned& one : plan_) one.target.reset();  // whatever is there, it has to wait for others' answers to leave
+  }
 }
 
 void fetch_operation::plan_slice(raft::term term, const fetch_slice& slice) {
@@ -75,6 +88,7 @@ void fetch_operation::advance() {
       return;  // take() goes on
     }
   }
+  if (outcome_.answer.memory) outcome_.answer.memory.resize(outcome_.total_bytes);
   done_(std::move(outcome_));
 }
 

@@ -6,6 +6,12 @@
 #include "base/check.hpp"
 
 namespace braidmq::braid {
+namespace {
+
+// How long a fetch waits at most for somebody who is gone.
+constexpr io::duration abandoned_after = std::chrono::seconds(5);
+
+}  // namespace
 
 // Makes partition logs in the replica's folder and hears of their write-behind.
 class replica::logs final : public log_factory {
@@ -241,7 +247,9 @@ void replica::run_fetch(std::shared_ptr<fetch_request> request, io::time_point d
 void replica::end_fetch_pass(std::shared_ptr<fetch_request> request, io::time_point deadline,
                              fetch_operation::outcome outcome, unique_function<void(result<fetch_answer>)> done) {
   const io::time_point now = environment_.clock.now();
-  if (outcome.answer_now || outcome.total_bytes >= request->min_bytes || now >= deadline || stopped_ || !waits_) {
+  const bool wanted = request->abandoned == nullptr || !*request->abandoned;
+  if (!wanted || outcome.answer_now || outcome.total_bytes >= request->min_bytes || now >= deadline || stopped_ ||
+      !waits_) {
     done(std::move(outcome.answer));
     return;
   }
@@ -254,13 +262,16 @@ void replica::end_fetch_pass(std::shared_ptr<fetch_request> request, io::time_po
   }
   const std::size_t missing = request->min_bytes - outcome.total_bytes;
   const fetch_request& what = *request;
-  purgatory_.park(
-      what.slices, missing, deadline - now,
-      [this, request = std::move(request), deadline, done = std::move(done)](fetch_purgatory::wakeup why) mutable {
-        // A wake-up at the deadline reads once more, with the deadline in the past.
-        const bool last = why == fetch_purgatory::wakeup::deadline || why == fetch_purgatory::wakeup::stopped;
-        run_fetch(std::move(request), last ? io::time_point::min() : deadline, std::move(done));
-      });
+  // Long waits come up now and then to see whether they are still wanted.
+  const bool to_the_end = deadline - now <= abandoned_after;
+  purgatory_.park(what.slices, missing, to_the_end ? deadline - now : abandoned_after,
+                  [this, request = std::move(request), deadline, to_the_end,
+                   done = std::move(done)](fetch_purgatory::wakeup why) mutable {
+                    // A wake-up at the deadline reads once more, with the deadline in the past.
+                    const bool last = (to_the_end && why == fetch_purgatory::wakeup::deadline) ||
+                                      why == fetch_purgatory::wakeup::stopped;
+                    run_fetch(std::move(request), last ? io::time_point::min() : deadline, std::move(done));
+                  });
 }
 
 // Whether something became visible while the pass was reading, which no waiter would hear of.

@@ -63,7 +63,7 @@ const std::array<key_spec, 31> keys = {{
     {.name = "log.segment.bytes", .member = &broker_config::log_segment_bytes, .default_value = "1073741824", .unit = "bytes",
      .min = mib, .max = int32_max, .words = "Size of a segment file"},
     {.name = "log.index.interval.bytes", .member = &broker_config::log_index_interval_bytes, .default_value = "4096",
-     .unit = "bytes", .min = 0, .max = int32_max, .words = "Bytes of records between two entries of a segment's index"},
+     .unit = "bytes", .min = 0, .max = 16 * mib, .words = "Bytes of records between two entries of a segment's index"},
     {.name = "log.message.timestamp.type", .member = &broker_config::log_message_timestamp_type,
      .default_value = "CreateTime", .choices = "CreateTime|LogAppendTime",
      .words = "Whether a record keeps its producer's time or gets the broker's"},

@@ -20,6 +20,8 @@ std::string_view to_string(close_cause cause) {
       return "handler_error";
     case close_cause::write_failed:
       return "write_failed";
+    case close_cause::write_timeout:
+      return "write_timeout";
     case close_cause::stopped:
       return "stopped";
     case close_cause::too_many:

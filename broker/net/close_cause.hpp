@@ -17,11 +17,12 @@ enum class close_cause : std::uint8_t {
   idle,              // connections.max.idle.ms without a byte in either direction
   handler_error,     // the handler refused the request by ending the connection
   write_failed,
+  write_timeout,   // the peer takes no answer
   stopped,         // this broker stops
   too_many,        // above max.connections
   too_many_of_ip,  // above max.connections.per.ip
 };
-inline constexpr std::size_t close_cause_count = 11;
+inline constexpr std::size_t close_cause_count = 12;
 
 std::string_view to_string(close_cause cause);
 

@@ -59,7 +59,10 @@ connection::connection(connection_context context, std::unique_ptr<io::stream> s
       on_closed_(std::move(on_closed)),
       received_(limits.max_frame_bytes),
       last_activity_(context.clock.now()),
-      stream_(std::move(stream)) {}
+      last_taken_(last_activity_),
+      stream_(std::move(stream)) {
+  if (context_.answers != nullptr) unsent_memory_ = context_.answers->take(0);
+}
 
 connection::~connection() {
   if (closed_) return;
@@ -68,7 +71,7 @@ connection::~connection() {
 }
 
 void connection::start() {
-  arm_idle(limits_.idle_timeout);
+  arm_idle(std::min(limits_.idle_timeout, limits_.write_timeout));
   pump();
 }
 
@@ -76,6 +79,7 @@ void connection::close(close_cause cause, const std::string& reason) {
   if (closed_) return;
   const auto self = shared_from_this();
   closed_ = true;
+  info_->ended = true;
   context_.timers.cancel(idle_timer_);
   context_.timers.cancel(frame_timer_);
   stream_->close();
@@ -84,6 +88,8 @@ void connection::close(close_cause cause, const std::string& reason) {
   outgoing_frames_.clear();
   request_bytes_ = 0;
   info_->unsent_bytes = 0;
+  count_unsent();
+  frame_memory_ = {};
   info_->inflight_frames = 0;
   auto on_closed = std::exchange(on_closed_, nullptr);
   if (on_closed) on_closed(*info_, cause, reason);
@@ -109,14 +115,44 @@ bool connection::may_take_frame() const {
   return !accepting_ && (within_budget() || received_.in_frame());
 }
 
+// Whether the frame that comes next has its memory. If not, it is asked for, and pump() runs again when it is there.
+bool connection::has_memory() {
+  if (context_.requests == nullptr || frame_memory_) return true;
+  if (awaits_memory_) return false;
+  const std::size_t size = received_.next_frame_bytes();
+  if (size == 0 || (size <= unreserved_frame_bytes && !received_.frame_whole())) return true;
+  frame_memory_ = context_.requests->try_take(size);
+  if (frame_memory_) return true;
+  awaits_memory_ = true;
+  context_.requests->take_when_free(size, [weak = weak_from_this()](memory_lease lease) mutable {
+    auto self = weak.lock();
+    if (self == nullptr) return;
+    auto& executor = self->context_.executor;
+    executor.post([self = std::move(self), lease = std::move(lease)]() mutable { self->on_memory(std::move(lease)); });
+  });
+  return false;
+}
+
+void connection::on_memory(memory_lease lease) {
+  awaits_memory_ = false;
+  if (closed_) return;
+  frame_memory_ = std::move(lease);
+  timed_frame_ = 0;  // the peer is not to blame for the wait
+  pump();
+}
+
+void connection::count_unsent() {
+  unsent_memory_.resize(info_->unsent_bytes);
+}
+
 // Does all that can be done now: hands over what is whole, then reads on. Called after everything that changes what can
 // be done; the handler may call back into it, hence the flag.
 void connection::pump() {
   if (pumping_ || closed_ || draining_) return;
   const auto self = shared_from_this();
   pumping_ = true;
-  while (!closed_ && !draining_ && may_take_frame()) {
-    auto frame = received_.next_frame();
+  while (!closed_ && !draining_ && may_take_frame() && has_memory()) {
+    auto frame = received_.next_frame(frame_memory_);
     if (frame) {
       ++frames_read_;
       hand_over(std::move(*frame));
@@ -146,7 +182,7 @@ void connection::hand_over(bytes frame) {
 }
 
 void connection::read() {
-  if (reading_ || read_ended_ || closed_ || draining_ || !may_take_frame()) return;
+  if (reading_ || read_ended_ || closed_ || draining_ || awaits_memory_ || !may_take_frame()) return;
   reading_ = true;
   stream_->read_some(received_.space(), [weak = weak_from_this()](result<std::size_t> count) {
     if (const auto self = weak.lock()) self->on_read(std::move(count));
@@ -200,6 +236,7 @@ void connection::on_answer(std::uint64_t sequence, result<answer> value) {
     }
     slot.size_bytes = sizeof(std::int32_t) + size;
     info_->unsent_bytes += slot.size_bytes;
+    count_unsent();
   }
   last_activity_ = context_.clock.now();
   collect_answers();
@@ -237,6 +274,7 @@ void connection::write() {
     }
   }
   writing_ = true;
+  last_taken_ = context_.clock.now();
   stream_->write(std::move(parts), [weak = weak_from_this(), size](status written) {
     if (const auto self = weak.lock()) self->on_written(size, written);
   });
@@ -250,6 +288,7 @@ void connection::on_written(std::size_t size, const status& written) {
     return close(gone ? close_cause::peer_closed : close_cause::write_failed, written.error().to_string());
   }
   info_->unsent_bytes -= size;
+  count_unsent();
   while (size > 0) {
     const auto of_frame = std::min(size, outgoing_frames_.front());
     size -= of_frame;
@@ -280,10 +319,20 @@ void connection::arm_idle(io::duration delay) {
 
 // One timer per connection, armed anew only when it fires: requests pay a clock reading, no timer.
 void connection::on_idle_timer() {
-  const io::duration silent = context_.clock.now() - last_activity_;
+  const io::time_point now = context_.clock.now();
+  const io::duration silent = now - last_activity_;
+  const io::duration step = std::min(limits_.idle_timeout, limits_.write_timeout);
+  if (writing_ && now - last_taken_ >= limits_.write_timeout) {
+    return close(close_cause::write_timeout, fmt::format("{} bytes of answers wait, and the peer took none for {} ms",
+                                                         info_->unsent_bytes, limits_.write_timeout.count()));
+  }
   const bool handler_works = std::ranges::any_of(slots_, [](const slot& one) { return !one.answered; });
-  if (handler_works && !writing_) return arm_idle(limits_.idle_timeout);
-  if (silent < limits_.idle_timeout) return arm_idle(limits_.idle_timeout - silent);
+  if (handler_works && !writing_) return arm_idle(step);
+  if (silent < limits_.idle_timeout) {
+    const io::duration to_idle = limits_.idle_timeout - silent;
+    const io::duration to_write = writing_ ? io::duration(last_taken_ + limits_.write_timeout - now) : step;
+    return arm_idle(std::min(to_idle, to_write));
+  }
   close(close_cause::idle, fmt::format("no byte in either direction for {} ms", limits_.idle_timeout.count()));
 }
 
@@ -306,6 +355,7 @@ void connection::arm_frame_timer(io::duration delay) {
 void connection::on_frame_timer() {
   frame_timer_ = io::timer_id{0};
   if (timed_frame_ != frames_read_ + 1 || read_ended_ || draining_) return;  // it came meanwhile
+  if (awaits_memory_) return arm_frame_timer(limits_.frame_timeout);
   const auto now = context_.clock.now();
   if (now - frame_timer_due_ > late_timer) return arm_frame_timer(late_timer);
   const auto received = received_.frame_received_bytes();

@@ -5,6 +5,7 @@
 // Bounds: a frame is taken up only while fewer than max_inflight_frames are under way and the bytes of requests and
 // unsent answers are below max_inflight_bytes. Over it the connection stops reading, so the peer's TCP window closes.
 // What is held is then at most max_inflight_bytes + one frame + the answers of the frames that were already under way.
+// All connections together are held to the budgets of the context: a frame that finds no room waits for it unread.
 // The end of the stream: whole frames that came before it are still handed over (a producer with acks=0 sends and
 // goes).
 #pragma once
@@ -18,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "base/memory_budget.hpp"
 #include "io/clock.hpp"
 #include "io/executor.hpp"
 #include "io/stream.hpp"
@@ -36,6 +38,7 @@ struct connection_limits {
   // A started frame must be whole after frame_timeout plus the time that it takes at min_frame_bytes_per_s.
   std::chrono::milliseconds frame_timeout{10'000};
   std::size_t min_frame_bytes_per_s = 16 * 1024;
+  std::chrono::milliseconds write_timeout{60'000};  // a peer that takes no byte of a waiting answer for so long is gone
 };
 
 // What a connection lives in.
@@ -43,7 +46,13 @@ struct connection_context {
   io::executor& executor;
   io::timer_service& timers;
   const io::clock& clock;
+  // Shared with all connections; none: no bound. A frame has its memory from the first: a large one before it is read,
+  // one of up to unreserved_frame_bytes when it is here. Answers that wait for the peer count in the second.
+  std::shared_ptr<memory_budget> requests = nullptr;
+  std::shared_ptr<memory_budget> answers = nullptr;
 };
+
+inline constexpr std::size_t unreserved_frame_bytes = 64 * 1024;
 
 class connection final : public std::enable_shared_from_this<connection> {
  public:
@@ -81,6 +90,9 @@ class connection final : public std::enable_shared_from_this<connection> {
 
   bool within_budget() const;
   bool may_take_frame() const;
+  bool has_memory();
+  void on_memory(memory_lease lease);
+  void count_unsent();
   void pump();
   void hand_over(bytes frame);
   void read();
@@ -109,8 +121,11 @@ class connection final : public std::enable_shared_from_this<connection> {
   std::deque<slot> slots_;            // oldest first
   std::uint64_t first_sequence_ = 0;  // of slots_.front()
   std::uint64_t next_sequence_ = 0;
-  bool accepting_ = false;                   // the last frame handed over is not accepted yet
-  std::size_t request_bytes_ = 0;            // of slots not answered
+  bool accepting_ = false;         // the last frame handed over is not accepted yet
+  std::size_t request_bytes_ = 0;  // of slots not answered
+  memory_lease frame_memory_;      // of the frame that is being read
+  bool awaits_memory_ = false;
+  memory_lease unsent_memory_;
   std::deque<bytes> outgoing_;               // in order, ready to send
   std::deque<std::size_t> outgoing_frames_;  // bytes still unsent of each answer
 
@@ -123,6 +138,7 @@ class connection final : public std::enable_shared_from_this<connection> {
   bool closed_ = false;
 
   io::time_point last_activity_;
+  io::time_point last_taken_;  // when the peer last took something, or had nothing to take
   std::uint64_t frames_read_ = 0;
   std::uint64_t timed_frame_ = 0;  // number of the frame, from 1, whose clock runs
   io::time_point frame_started_;

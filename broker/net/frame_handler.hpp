@@ -3,6 +3,7 @@
 // Source: Kafka protocol guide, "Network" and "Protocol Primitives".
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -28,6 +29,11 @@ struct connection_info {
   // The handler's own: principal, quota and trace state of the connection.
   std::shared_ptr<void> session;
 
+  // The handler's own: Fetch requests that have no answer yet.
+  std::size_t unanswered_fetches = 0;
+
+  // Kept by the connection. Set when it has ended: what waits for its sake may be given up. Any thread.
+  std::atomic<bool> ended{false};
   // Kept by the connection. Answers not yet taken by the peer: a handler makes the next fetch answer smaller by it.
   std::size_t unsent_bytes = 0;
   std::size_t inflight_frames = 0;  // handed over and not yet answered, and answers not yet sent

@@ -61,13 +61,21 @@ void receive_buffer::received(std::size_t count) {
   filled_ += count;
 }
 
-std::optional<bytes> receive_buffer::next_frame() {
-  if (bad_ || (!in_frame_ && !start_frame())) return std::nullopt;
+std::size_t receive_buffer::next_frame_bytes() {
+  if (bad_ || (!in_frame_ && !start_frame())) return 0;
   fill_frame();
-  if (frame_filled_ < frame_size_) return std::nullopt;
+  return frame_size_;
+}
+
+bool receive_buffer::frame_whole() const {
+  return in_frame_ && frame_filled_ == frame_size_;
+}
+
+std::optional<bytes> receive_buffer::next_frame(memory_lease& memory) {
+  if (next_frame_bytes() == 0 || !frame_whole()) return std::nullopt;
   in_frame_ = false;
   frame_.resize(frame_size_);
-  return bytes::take(std::exchange(frame_, {}));
+  return bytes::take(std::exchange(frame_, {}), std::exchange(memory, {}));
 }
 
 bool receive_buffer::start_frame() {

@@ -21,8 +21,17 @@ class receive_buffer {
   // `count` bytes were read into space().
   void received(std::size_t count);
 
-  // The next whole frame, if it is there. After bad() there is none any more.
-  std::optional<bytes> next_frame();
+  // Begins the next frame, if its length is here, and says how long it is; 0: not known yet, or bad().
+  std::size_t next_frame_bytes();
+  // All of the frame that has begun is here.
+  bool frame_whole() const;
+  // The next whole frame, if it is there. After bad() there is none any more. It holds `memory` as long as it lives;
+  // untouched when there is no frame.
+  std::optional<bytes> next_frame(memory_lease& memory);
+  std::optional<bytes> next_frame() {
+    memory_lease none;
+    return next_frame(none);
+  }
 
   // Set by next_frame() when the stream cannot be understood.
   std::optional<close_cause> bad() const { return bad_; }

@@ -24,6 +24,8 @@ class protocol_category final : public std::error_category {
         return "null where this version has no null";
       case errc::too_long:
         return "value too long for its length field";
+      case errc::too_large:
+        return "too large in memory";
     }
     return "unknown protocol error";
   }

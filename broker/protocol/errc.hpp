@@ -14,6 +14,7 @@ enum class errc {
   unsupported_field,  // encode: a field is set that this version cannot carry, and dropping it would change the meaning
   unexpected_null,    // encode: a field is null where this version has no null
   too_long,           // encode: a string or array does not fit its length field
+  too_large,          // decode: beyond the decode_limit that the caller set
 };
 
 std::error_code make_error_code(errc code);

@@ -32,6 +32,17 @@ bool wire_reader::need(std::size_t size) {
   return false;
 }
 
+bool wire_reader::charge(std::size_t decoded_bytes) {
+  if (failed_) return false;
+  if (limit_ == nullptr) return true;
+  if (decoded_bytes > limit_->left_bytes) {
+    fail(errc::too_large, "the message takes more memory than a request of its size may");
+    return false;
+  }
+  limit_->left_bytes -= decoded_bytes;
+  return true;
+}
+
 void wire_reader::fail_null(std::string_view what) {
   fail(errc::malformed, fmt::format("null {} where null is not allowed", what));
 }
@@ -99,6 +110,8 @@ std::string wire_reader::take_string(std::size_t length) {
     fail(errc::malformed, "string is not UTF-8");
     return {};
   }
+  constexpr std::size_t inside_bytes = 15;  // short ones need no memory of their own
+  if (length > inside_bytes && !charge(length)) return {};
   position_ += length;
   return std::string(text);
 }

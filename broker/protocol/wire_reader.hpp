@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,9 +27,17 @@ inline constexpr std::size_t max_string_size_bytes = 0x7fff;
 // Tags that we do not know come from newer peers, a few at a time; a flood of them is an attack (CVE-2026-111115).
 inline constexpr std::size_t max_unknown_tags = 64;
 
+// What a message may take once it is decoded, beyond the frame itself: elements of arrays, and strings. A count that
+// the bytes bear out can still become forty times their size in memory.
+struct decode_limit {
+  std::size_t left_bytes = std::numeric_limits<std::size_t>::max();
+};
+
 class wire_reader {
  public:
-  wire_reader(bytes frame, bool flexible) : frame_(std::move(frame)), end_(frame_.size()), flexible_(flexible) {}
+  // `limit`, if any, is used up by what is read, and outlives the reader.
+  wire_reader(bytes frame, bool flexible, decode_limit* limit = nullptr)
+      : frame_(std::move(frame)), end_(frame_.size()), flexible_(flexible), limit_(limit) {}
 
   bool ok() const { return !failed_; }
   bool flexible() const { return flexible_; }
@@ -66,6 +75,11 @@ class wire_reader {
   // The count of an array whose elements take at least `min_element_bytes` each (0 is taken as 1).
   std::size_t read_array_count(std::size_t min_element_bytes);
   std::optional<std::size_t> read_nullable_array_count(std::size_t min_element_bytes);
+  // Makes room for the elements of an array whose count was read: none when they are beyond the limit.
+  template <class Items>
+  void reserve(Items& items, std::size_t count) {
+    if (charge(count * sizeof(typename Items::value_type))) items.reserve(count);
+  }
   // Nullable structures begin with one byte: negative for null.
   bool read_struct_presence() { return read_int<std::int8_t>() >= 0; }
 
@@ -73,6 +87,7 @@ class wire_reader {
   friend class tagged_fields_reader;
 
   bool need(std::size_t size);
+  bool charge(std::size_t decoded_bytes);
   std::optional<std::size_t> read_string_length();
   std::optional<std::size_t> read_classic_string_length();
   std::optional<std::size_t> read_block_length();
@@ -85,6 +100,7 @@ class wire_reader {
   std::size_t position_ = 0;
   std::size_t end_;  // narrowed while a tagged field is read
   bool flexible_;
+  decode_limit* limit_;
   bool failed_ = false;
   error error_;
 };

@@ -62,6 +62,7 @@ void shard::run() {
   probe_lag();
   arm();
   loop_->context.run();
+  probed_ = 0;
   thread_id_.store({}, std::memory_order_relaxed);
 }
 
@@ -110,11 +111,19 @@ void shard::on_timer() {
 
 // An idle or stuck loop must show its lag too, so there is always a timer to be late for.
 void shard::probe_lag() {
+  probed_ = clock_.now().time_since_epoch().count();
   loop_->timers.add(clock_.now() + lag_probe_interval, [this] { probe_lag(); });
 }
 
 void shard::check_thread() const {
   BRAID_CHECK(!thread_.joinable() || on_shard(), "timers of shard {} used on another thread", index_);
+}
+
+io::duration shard::stuck() const {
+  const io::time_point::rep probed = probed_;
+  if (probed == 0) return {};
+  const io::time_point due = io::time_point(io::time_point::duration(probed)) + lag_probe_interval;
+  return std::max(io::duration::zero(), io::duration(clock_.now() - due));
 }
 
 shard_counters shard::counters() const {

@@ -46,6 +46,9 @@ class shard final : public io::executor, public io::timer_service {
   unsigned index() const { return index_; }
   const io::clock& clock() const { return clock_; }
   shard_counters counters() const;
+  // How long the loop has not come round: a fraction of a second unless a task holds it. Zero when it does not run. Any
+  // thread.
+  io::duration stuck() const;
 
   // For sockets and coroutines (runtime/task.hpp).
   asio::io_context& context();
@@ -68,6 +71,7 @@ class shard final : public io::executor, public io::timer_service {
   std::atomic<std::uint64_t> timers_{0};
   std::atomic<std::uint64_t> lag_last_us_{0};
   std::atomic<std::uint64_t> lag_max_us_{0};
+  std::atomic<io::time_point::rep> probed_{0};  // when probe_lag last ran; 0: the loop does not run
 };
 
 }  // namespace braidmq::runtime

@@ -27,4 +27,9 @@ shard& shard_set::at(std::size_t index) {
   return *shards_[index];
 }
 
+const shard& shard_set::at(std::size_t index) const {
+  BRAID_CHECK(index < shards_.size(), "shard {} of {}", index, shards_.size());
+  return *shards_[index];
+}
+
 }  // namespace braidmq::runtime

@@ -22,6 +22,7 @@ class shard_set {
 
   std::size_t size() const { return shards_.size(); }
   shard& at(std::size_t index);
+  const shard& at(std::size_t index) const;
 
   // Runs a copy of `work` on each shard, with the shard.
   template <class Work>

@@ -3,17 +3,30 @@
 #include <algorithm>
 #include <array>
 
+#include "protocol/wire_reader.hpp"
 #include "server/handlers/handlers.hpp"
 
 namespace braidmq::server {
 namespace {
 
+// A request in memory: a few elements that say little may take much of it, many of them may not.
+std::size_t decoded_max_bytes(std::size_t body_bytes) {
+  constexpr std::size_t any = 64 * 1024;
+  constexpr std::size_t most = 32 * 1024 * 1024;
+  constexpr std::size_t times = 16;
+  return std::min(most, any + times * body_bytes);
+}
+
 // Decodes the request, runs the typed handler, encodes its response.
 template <class Request, class Response, runtime::task<result<std::optional<Response>>> (*Handle)(request_ptr, Request)>
 runtime::task<body_answer> typed(request_ptr context, bytes body) {
   const std::int16_t version = context->version;
-  auto request = Request::decode(std::move(body), version);
+  protocol::decode_limit limit{decoded_max_bytes(body.size())};
+  const std::size_t before = limit.left_bytes;
+  auto request = Request::decode(std::move(body), version, &limit);
   if (!request) co_return tl::unexpected(std::move(request).error());
+  if (const auto& budget = context->broker.environment().requests)
+    context->memory = budget->take(before - limit.left_bytes);
   auto response = co_await Handle(context, std::move(*request));
   if (!response) co_return tl::unexpected(std::move(response).error());
   if (!*response) co_return std::optional<bytes>();

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/memory_budget.hpp"
 #include "base/result.hpp"
 #include "braid/replica.hpp"
 #include "io/clock.hpp"
@@ -70,6 +71,9 @@ struct broker_environment {
   io::timer_service& braid_timers;
   io::executor& wal_disk;
   io::executor& segment_disk;
+  // What requests take once they are decoded, and what answers of fetches hold; none: no bound.
+  std::shared_ptr<memory_budget> requests = nullptr;
+  std::shared_ptr<memory_budget> answers = nullptr;
   // Around the write-ahead logs: how the simulator plants a bug into one. Empty otherwise.
   std::function<std::unique_ptr<wal::log>(std::unique_ptr<wal::log>)> wrap_wal = nullptr;
   std::function<std::unique_ptr<wal::log>(std::unique_ptr<wal::log>)> wrap_metadata_wal = nullptr;

@@ -5,6 +5,7 @@
 #include "protocol/api_table.hpp"
 #include "protocol/generated/api_versions.hpp"
 #include "protocol/generated/headers.hpp"
+#include "protocol/generated/produce.hpp"
 #include "protocol/wire_reader.hpp"
 #include "server/handlers/api_versions_body.hpp"
 
@@ -12,6 +13,7 @@ namespace braidmq::server {
 namespace {
 
 constexpr std::size_t fixed_header_bytes = 8;  // key, version, correlation id
+constexpr std::size_t max_frame_without_records = std::size_t{16} * 1024 * 1024;
 constexpr io::duration metadata_patience = std::chrono::seconds(30);
 
 bytes response_header(std::int32_t correlation_id, std::int16_t version) {
@@ -64,6 +66,11 @@ void dispatcher::handle(const std::shared_ptr<net::connection_info>& connection,
     return refuse(protocol::errc::unsupported_version,
                   fmt::format("{} version {} is not served, {} to {} are ({})", description->name, version,
                               api->min_served, api->max_served, who(*connection)));
+  }
+
+  if (key != protocol::produce_request::api_key && frame.size() > max_frame_without_records) {
+    return refuse(protocol::errc::too_large, fmt::format("{} of {} bytes, at most {} ({})", description->name,
+                                                         frame.size(), max_frame_without_records, who(*connection)));
   }
 
   const std::int16_t request_header_version = description->request_header_version(version);

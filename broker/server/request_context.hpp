@@ -36,6 +36,9 @@ struct request_context {
   // nobody calls counts as called when the request has been answered.
   unique_function<void()> accepted;
 
+  // Of the request in its decoded form.
+  memory_lease memory = {};
+
   // The request waits for its place elsewhere: whoever has it calls accept(), also after the request was answered.
   bool handed_over = false;
 
@@ -53,10 +56,30 @@ inline std::chrono::milliseconds bounded_timeout(std::int32_t timeout_ms) {
   return std::chrono::milliseconds(std::clamp(timeout_ms, 1, longest_ms));
 }
 
+// One wait for all parts of a request, however many there are.
+class request_deadline {
+ public:
+  request_deadline(const request_context& of, io::duration wait)
+      : clock_(of.broker.environment().clock), at_(clock_.now() + wait) {}
+  io::duration left() const { return std::max<io::duration>(at_ - clock_.now(), std::chrono::milliseconds(1)); }
+
+ private:
+  const io::clock& clock_;
+  io::time_point at_;
+};
+
 // As in Kafka: what one request may make of partitions.
 inline constexpr std::int64_t max_partitions_per_request = 10'000;
 inline std::string too_many_partitions() {
   return "the request asks for more than 10000 partitions: ask for them in several";
+}
+
+// Lets others have the shard: goes on behind what is queued there.
+inline runtime::task<void> give_way(request_context& context) {
+  auto initiate = [&context](unique_function<void(bool)> done) {
+    context.shard.executor.post([done = std::move(done)]() mutable { done(true); });
+  };
+  co_await runtime::await_callback<bool>(initiate);
 }
 
 // Runs `call(braid::replica&, unique_function<void(T)> done)` on the braid's shard and resumes the handler with what

@@ -1,5 +1,6 @@
 #include "server/topic_settings.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -21,6 +22,7 @@ std::optional<std::int64_t> parse_integer(const std::string& text) {
 model::validation_limits topic_settings::validation(std::int64_t now_ms, bool allow_zstd) const {
   model::validation_limits limits;
   limits.max_batch_bytes = static_cast<std::size_t>(max_message_bytes);
+  limits.max_decoded_bytes = std::max(limits.max_decoded_bytes, 4 * limits.max_batch_bytes);
   limits.allow_zstd = allow_zstd;
   limits.timestamps = timestamps;
   limits.now_ms = now_ms;

@@ -55,8 +55,10 @@ void emit_message(code_writer& out, const message_def& message) {
   out.blank();
   emit_members(out, message.body, name);
   out.blank();
-  out.raw("// `body` is all of the message; bytes left over are an error. The result shares its bytes.");
-  out.line("static result<{}> decode(bytes body, std::int16_t version);", name);
+  out.raw(
+      "// `body` is all of the message; bytes left over are an error. The result shares its bytes. `limit`: see "
+      "wire_reader.");
+  out.line("static result<{}> decode(bytes body, std::int16_t version, decode_limit* limit = nullptr);", name);
   out.raw("// Appends; on failure `to` is as it was.");
   out.raw("status encode(byte_buffer& to, std::int16_t version) const;");
   out.raw("std::string to_json() const;");
@@ -86,6 +88,7 @@ std::string emit_header(const schema_file& file) {
   out.blank();
   out.raw("namespace braidmq::protocol {");
   out.blank();
+  out.raw("struct decode_limit;");
   out.raw("class wire_reader;");
   out.raw("class wire_writer;");
   for (const message_def& message : file.messages) emit_message(out, message);

@@ -173,7 +173,7 @@ class source_emitter {
   }
 
   void read_elements(const field_def& field, const std::string& count) {
-    out_.line("items.reserve({});", count);
+    out_.line("in.reserve(items, {});", count);
     out_.open("for (std::size_t i = 0; i < {} && in.ok(); ++i)", count);
     if (field.base == base_type::structure) {
       out_.raw("read(in, items.emplace_back(), version);");
@@ -347,9 +347,9 @@ class source_emitter {
   void entry_points() {
     const std::string type = type_name(message_);
     out_.blank();
-    out_.open("result<{}> {}::decode(bytes body, std::int16_t version)", type, type);
+    out_.open("result<{}> {}::decode(bytes body, std::int16_t version, decode_limit* limit)", type, type);
     out_.raw("if (version < min_version || version > max_version) return unsupported_version(name, version);");
-    out_.raw("wire_reader in(std::move(body), version >= first_flexible_version);");
+    out_.raw("wire_reader in(std::move(body), version >= first_flexible_version, limit);");
     out_.line("{} value;", type);
     out_.raw("read(in, value, version);");
     out_.raw("BRAID_TRY_VOID(in.finish(name));");

@@ -17,6 +17,13 @@ using partition_response = protocol::produce_response::partition_produce_respons
 
 constexpr std::int16_t first_version_with_zstd = 7;
 constexpr std::int16_t first_version_with_topic_ids = 13;
+
+// What all batches of a request may decode to. The fixed part is what a single batch may; real records do not shrink to
+// a fortieth.
+constexpr std::size_t least_decoded_bytes = std::size_t{64} << 20U;
+constexpr std::size_t decoded_times = 40;
+constexpr std::size_t yield_bytes = std::size_t{4} << 20U;
+
 // Where the outcome of a slice goes in the response.
 struct slice_place {
   std::size_t topic;
@@ -51,10 +58,14 @@ bytes stamped(const bytes& batch, const model::validated_batch& checked, const t
 
 class checker {
  public:
-  checker(const request_context& context, metadata::image_ptr image)
-      : context_(context), image_(std::move(image)), now_ms_(context.broker.environment().clock.wall_ms()) {}
+  checker(request_context& context, metadata::image_ptr image, std::size_t request_bytes)
+      : context_(context),
+        image_(std::move(image)),
+        now_ms_(context.broker.environment().clock.wall_ms()),
+        decoded_left_(least_decoded_bytes + decoded_times * request_bytes) {}
 
-  checked_request run(const protocol::produce_request& request) {
+  // A request may hold very many batches that decode to very much: the loop is given to others in between.
+  runtime::task<checked_request> run(const protocol::produce_request& request) {
     for (const auto& topic : request.topic_data) {
       auto& answers = checked_.response.responses.emplace_back();
       answers.name = topic.name;
@@ -69,9 +80,13 @@ class checker {
         } else {
           check(*found, partition);
         }
+        if (decoded_since_yield_ >= yield_bytes) {
+          decoded_since_yield_ = 0;
+          co_await give_way(context_);
+        }
       }
     }
-    return std::move(checked_);
+    co_return std::move(checked_);
   }
 
  private:
@@ -82,9 +97,18 @@ class checker {
                     fmt::format("topic '{}' has {} partitions", topic.name, topic.partitions));
     }
     if (!partition.records) return refuse(answer, error_code::invalid_record, "no record batch");
+    if (decoded_left_ == 0) {
+      return refuse(answer, error_code::message_too_large,
+                    "the batches of this request decode to too much in all: send them in several");
+    }
     const topic_settings settings = settings_of(topic, context_.broker.options());
-    const auto batch = model::validate_produce_records(
-        *partition.records, settings.validation(now_ms_, context_.version >= first_version_with_zstd));
+    model::validation_limits limits = settings.validation(now_ms_, context_.version >= first_version_with_zstd);
+    limits.max_decoded_bytes = std::min(limits.max_decoded_bytes, decoded_left_);
+    const auto batch = model::validate_produce_records(*partition.records, limits);
+    // One that is refused may have been decoded up to the limit.
+    const std::size_t decoded = std::min(batch ? batch->decoded_bytes : limits.max_decoded_bytes, decoded_left_);
+    decoded_left_ -= decoded;
+    decoded_since_yield_ += decoded;
     if (!batch) return refuse(answer, wire_error(batch.error().code), batch.error().to_string());
     if (batch->header.is_transactional()) {
       return refuse(answer, error_code::invalid_txn_state, "transactions are not available in this version of BraidMQ");
@@ -96,9 +120,11 @@ class checker {
                                settings.timestamps == model::timestamp_type::log_append_time});
   }
 
-  const request_context& context_;
+  request_context& context_;
   metadata::image_ptr image_;
   std::int64_t now_ms_;
+  std::size_t decoded_left_;
+  std::size_t decoded_since_yield_ = 0;
   checked_request checked_;
 };
 
@@ -165,7 +191,12 @@ answer_of<protocol::produce_response> produce(request_ptr context, protocol::pro
     refuse_all(refused, request, request.atomic ? error_code::invalid_request : error_code::invalid_txn_state, why);
     co_return refused;
   }
-  checked_request checked = checker(*context, context->broker.image()).run(request);
+  std::size_t request_bytes = 0;
+  for (const auto& topic : request.topic_data) {
+    for (const auto& one : topic.partition_data) request_bytes += one.records ? one.records->size() : 0;
+  }
+  checker check(*context, context->broker.image(), request_bytes);
+  checked_request checked = co_await check.run(request);
   if (!checked.unit.slices.empty()) {
     braid::produce_request command;
     command.unit = std::move(checked.unit);

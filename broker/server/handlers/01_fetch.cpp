@@ -2,7 +2,7 @@
 // the session id is always 0, so clients send whole requests. No transactions yet, so both isolation levels see the
 // same.
 #include <algorithm>
-#include <unordered_map>
+#include <utility>
 
 #include "server/error_mapping.hpp"
 #include "server/handlers/handlers.hpp"
@@ -88,8 +88,7 @@ bytes joined(const std::vector<bytes>& batches, std::size_t size_bytes) {
   return buffer.freeze();
 }
 
-void fill(planned_fetch& plan, const result<braid::fetch_answer>& answer, std::int16_t version,
-          const metadata::image& now) {
+void fill(planned_fetch& plan, result<braid::fetch_answer>& answer, std::int16_t version, const metadata::image& now) {
   const bool by_id = version >= first_version_with_topic_ids;
   for (std::size_t i = 0; i < plan.places.size(); ++i) {
     auto& target = plan.response.responses[plan.places[i].topic].partitions[plan.places[i].partition];
@@ -97,7 +96,7 @@ void fill(planned_fetch& plan, const result<braid::fetch_answer>& answer, std::i
       target.error_code = wire_error(answer.error().code);
       continue;
     }
-    const braid::fetched_slice& slice = answer->slices[i];
+    braid::fetched_slice& slice = answer->slices[i];
     const model::topic_id& topic = plan.response.responses[plan.places[i].topic].topic_id;
     target.error_code = by_id ? wire_error_by_id(slice.error, now.find(topic) != nullptr) : wire_error(slice.error);
     target.high_watermark = slice.visible_end;
@@ -107,9 +106,21 @@ void fill(planned_fetch& plan, const result<braid::fetch_answer>& answer, std::i
       target.diverging_epoch.epoch = slice.diverging->epoch;
       target.diverging_epoch.end_offset = slice.diverging->end;
     }
-    target.records = joined(slice.batches, slice.size_bytes);
+    target.records = joined(std::exchange(slice.batches, {}), slice.size_bytes);
   }
 }
+
+// Counts a request of a connection while it is served.
+class unanswered {
+ public:
+  explicit unanswered(std::size_t& count) : count_(count) { ++count_; }
+  ~unanswered() { --count_; }
+  unanswered(const unanswered&) = delete;
+  unanswered& operator=(const unanswered&) = delete;
+
+ private:
+  std::size_t& count_;
+};
 
 }  // namespace
 
@@ -123,15 +134,21 @@ answer_of<protocol::fetch_response> fetch(request_ptr context, protocol::fetch_r
     refused.error_code = error_code::fetch_session_id_not_found;
     co_return refused;
   }
-  context->accept();  // reads have no place in the order of writes, and may wait long
-  planned_fetch plan =
-      plan_fetch(request, context->version, *context->broker.image(), context->broker.options().fetch_max_bytes);
+  // Reads have no place in the order of writes, and may wait long: the next request may come, but of fetches one.
+  net::connection_info& connection = *context->connection;
+  const unanswered counted(connection.unanswered_fetches);
+  if (connection.unanswered_fetches == 1) context->accept();
+  const std::size_t fetch_max_bytes = context->broker.options().fetch_max_bytes;
+  const std::size_t room = fetch_max_bytes - std::min(fetch_max_bytes, connection.unsent_bytes);
+  planned_fetch plan = plan_fetch(request, context->version, *context->broker.image(), room);
   if (!plan.request.slices.empty()) {
+    plan.request.memory = context->broker.environment().answers;
+    plan.request.abandoned = {context->connection, &connection.ended};
     auto read = [wanted = std::move(plan.request)](braid::replica& braid,
                                                    unique_function<void(result<braid::fetch_answer>)> done) mutable {
       braid.fetch(std::move(wanted), std::move(done));
     };
-    const auto answer = co_await on_braid<result<braid::fetch_answer>>(context, std::move(read));
+    auto answer = co_await on_braid<result<braid::fetch_answer>>(context, std::move(read));
     fill(plan, answer, context->version, *context->broker.image());
   }
   co_return std::move(plan.response);

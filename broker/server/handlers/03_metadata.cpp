@@ -45,11 +45,11 @@ metadata_response::metadata_response_topic refused(std::optional<std::string> na
 }
 
 // Two clients may ask for the same missing topic at once: whoever comes second takes what the first has made.
-runtime::task<result<topic_description>> make_missing(request_ptr context, std::string name) {
+runtime::task<result<topic_description>> make_missing(request_ptr context, std::string name, io::duration timeout) {
   topic_creation wanted;
   wanted.name = name;
-  auto create = [&context, &wanted](topic_admin::described done) {
-    context->broker.topics().create(std::move(wanted), auto_create_timeout, std::move(done));
+  auto create = [&context, &wanted, timeout](topic_admin::described done) {
+    context->broker.topics().create(std::move(wanted), timeout, std::move(done));
   };
   auto made = co_await runtime::await_callback<result<topic_description>>(create);
   if (made || made.error().code != metadata::errc::topic_exists) co_return made;
@@ -71,6 +71,7 @@ answer_of<protocol::metadata_response> metadata(request_ptr context, protocol::m
   const braid::replica_stats braid = co_await on_braid<braid::replica_stats>(context, ask);
   const metadata::image_ptr image = context->broker.image();
 
+  const request_deadline deadline(*context, auto_create_timeout);
   metadata_response response;
   if (!image->cluster_id().is_zero()) response.cluster_id = image->cluster_id().to_string();
   response.controller_id = options.id;
@@ -101,7 +102,7 @@ answer_of<protocol::metadata_response> metadata(request_ptr context, protocol::m
       response.topics.push_back(refused(wanted.name, {}, error_code::unknown_topic_or_partition));
       continue;
     }
-    const auto made = co_await make_missing(context, *wanted.name);
+    const auto made = co_await make_missing(context, *wanted.name, deadline.left());
     if (made)
       response.topics.push_back(describe(*made, options.id, braid));
     else

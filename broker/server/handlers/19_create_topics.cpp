@@ -93,7 +93,7 @@ answer_of<protocol::create_topics_response> create_topics(request_ptr context,
   context->accept();  // slow, and nothing that follows on the connection depends on its place
   create_topics_response response;
   const broker_options& options = context->broker.options();
-  const auto timeout = bounded_timeout(request.timeout_ms);
+  const request_deadline deadline(*context, bounded_timeout(request.timeout_ms));
   const std::set<std::string> twice = names_given_twice(request);
   const bool too_many = partitions_of(request, options) > max_partitions_per_request;
   std::set<std::string> answered;
@@ -111,8 +111,8 @@ answer_of<protocol::create_topics_response> create_topics(request_ptr context,
     }
     if (topic) {
       topic->validate_only = request.validate_only;
-      auto create = [&context, &topic, timeout](topic_admin::described done) {
-        context->broker.topics().create(std::move(*topic), timeout, std::move(done));
+      auto create = [&context, &topic, &deadline](topic_admin::described done) {
+        context->broker.topics().create(std::move(*topic), deadline.left(), std::move(done));
       };
       const auto made = co_await runtime::await_callback<result<topic_description>>(create);
       if (made)

@@ -46,7 +46,7 @@ answer_of<protocol::delete_topics_response> delete_topics(request_ptr context,
                                                           protocol::delete_topics_request request) {
   context->accept();  // slow, and nothing that follows on the connection depends on its place
   protocol::delete_topics_response response;
-  const auto timeout = bounded_timeout(request.timeout_ms);
+  const request_deadline deadline(*context, bounded_timeout(request.timeout_ms));
   std::map<std::pair<std::string, model::topic_id>, int> seen;
   for (topic_wish& wish : wishes_of(request, context->version)) {
     const int times = ++seen[{wish.name.value_or(""), wish.topic_id}];
@@ -61,7 +61,7 @@ answer_of<protocol::delete_topics_response> delete_topics(request_ptr context,
     } else if (times > 1) {
       refuse(answer, error_code::invalid_request, "the topic stands in the request more than once");
     } else {
-      const auto gone = co_await remove(context, std::move(wish), timeout);
+      const auto gone = co_await remove(context, std::move(wish), deadline.left());
       if (gone) {
         answer.name = gone->name;
         answer.topic_id = gone->id;

@@ -59,7 +59,7 @@ answer_of<protocol::create_partitions_response> create_partitions(request_ptr co
   context->accept();  // slow, and nothing that follows on the connection depends on its place
   protocol::create_partitions_response response;
   topic_admin& topics = context->broker.topics();
-  const auto timeout = bounded_timeout(request.timeout_ms);
+  const request_deadline deadline(*context, bounded_timeout(request.timeout_ms));
   const std::set<std::string> twice = names_given_twice(request);
   std::int64_t wanted_partitions = 0;
   for (const auto& asked : request.topics) {
@@ -85,8 +85,8 @@ answer_of<protocol::create_partitions_response> create_partitions(request_ptr co
       wanted.id = topic->id;
       wanted.partitions = asked.count;
       wanted.validate_only = request.validate_only;
-      auto alter = [&topics, &wanted, timeout](topic_admin::described done) {
-        topics.alter(std::move(wanted), timeout, std::move(done));
+      auto alter = [&topics, &wanted, &deadline](topic_admin::described done) {
+        topics.alter(std::move(wanted), deadline.left(), std::move(done));
       };
       const auto grown = co_await runtime::await_callback<result<topic_description>>(alter);
       if (!grown) refuse(answer, wire_error(grown.error().code), grown.error().to_string());

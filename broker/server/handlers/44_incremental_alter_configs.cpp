@@ -93,6 +93,7 @@ answer_of<protocol::incremental_alter_configs_response> incremental_alter_config
     request_ptr context, protocol::incremental_alter_configs_request request) {
   context->accept();  // slow, and nothing that follows on the connection depends on its place
   protocol::incremental_alter_configs_response response;
+  const request_deadline deadline(*context, timeout);
   std::set<std::pair<std::int8_t, std::string>> seen;
   for (const resource_wish& resource : request.resources) {
     std::optional<error> failure;
@@ -103,8 +104,8 @@ answer_of<protocol::incremental_alter_configs_response> incremental_alter_config
       failure = wanted.error();
     } else {
       wanted->validate_only = request.validate_only;
-      auto alter = [&context, &wanted](topic_admin::described done) {
-        context->broker.topics().alter(std::move(*wanted), timeout, std::move(done));
+      auto alter = [&context, &wanted, &deadline](topic_admin::described done) {
+        context->broker.topics().alter(std::move(*wanted), deadline.left(), std::move(done));
       };
       const auto altered = co_await runtime::await_callback<result<topic_description>>(alter);
       if (!altered) failure = altered.error();

@@ -18,6 +18,22 @@ TEST(memory_bounds, follow_the_memory_and_never_exceed_the_configuration) {
   EXPECT_EQ(in(1).queue_max_bytes, 1 * mib);
 }
 
+TEST(memory_bounds, of_requests_leave_room_for_two_of_the_largest) {
+  const memory_bounds wanted{.requests_max_bytes = 256 * mib,
+                             .answers_max_bytes = 512 * mib,
+                             .frame_max_bytes = 100 * mib,
+                             .entry_max_bytes = 100 * mib};
+  const memory_bounds small = bound_by_memory(wanted, {.memory_bytes = 512 * mib});
+  EXPECT_EQ(small.requests_max_bytes, 64 * mib);
+  EXPECT_EQ(small.answers_max_bytes, 64 * mib);
+  EXPECT_EQ(small.frame_max_bytes, 32 * mib);
+  EXPECT_EQ(small.entry_max_bytes, 32 * mib);
+  const memory_bounds large = bound_by_memory(wanted, {.memory_bytes = 16'000 * mib});
+  EXPECT_EQ(large.frame_max_bytes, 100 * mib);
+  EXPECT_EQ(large.entry_max_bytes, 100 * mib);
+  EXPECT_EQ(large.answers_max_bytes, 512 * mib);
+}
+
 TEST(memory_bounds, says_where_the_limits_come_from) {
   EXPECT_EQ(to_string(runtime::resources{
                 .cpus = 1.5, .memory_bytes = 512 * mib, .cpus_limited = true, .memory_limited = true}),

@@ -162,7 +162,7 @@ TEST_F(connection_bad_input, n6_a_reader_that_never_reads_is_muted_at_the_budget
   EXPECT_LT(handler.requests.size(), 40U);
   EXPECT_EQ(server->info().unsent_bytes, server->inflight_bytes());
   loop.advance(61s);
-  EXPECT_EQ(cause, close_cause::idle);
+  EXPECT_EQ(cause, close_cause::write_timeout);
   EXPECT_EQ(server->inflight_bytes(), 0U);
 }
 

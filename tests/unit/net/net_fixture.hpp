@@ -28,6 +28,7 @@ class holding_handler final : public frame_handler {
   void handle(const std::shared_ptr<connection_info>& connection, bytes frame, unique_function<void()> accepted,
               unique_function<void(result<answer>)> respond) override {
     last_info = connection;
+    if (keep_frames) kept.push_back(frame);
     requests.push_back({std::string(as_string_view(frame)), std::move(accepted), std::move(respond)});
     if (accept_at_once) requests.back().accepted();
     if (echo) requests.back().respond(answer(std::vector<bytes>{frame}));
@@ -35,6 +36,8 @@ class holding_handler final : public frame_handler {
 
   bool accept_at_once = true;
   bool echo = false;
+  bool keep_frames = false;
+  std::vector<bytes> kept;
   std::deque<held_request> requests;
   std::shared_ptr<connection_info> last_info;
 };
@@ -124,8 +127,7 @@ class connection_fixture : public ::testing::Test {
     auto info = std::make_shared<connection_info>();
     info->id = 1;
     info->remote = ends.second->remote();
-    server = std::make_shared<connection>(connection_context{loop, loop, loop}, std::move(ends.second), info, limits,
-                                          handler,
+    server = std::make_shared<connection>(context, std::move(ends.second), info, limits, handler,
                                           [this](const connection_info&, close_cause why, const std::string& words) {
                                             ++closes;
                                             cause = why;
@@ -144,6 +146,7 @@ class connection_fixture : public ::testing::Test {
   }
 
   testing::manual_loop loop;
+  connection_context context{loop, loop, loop};
   holding_handler handler;
   std::unique_ptr<peer> client;
   std::shared_ptr<connection> server;

@@ -95,6 +95,19 @@ TEST(shard, an_earlier_timer_made_later_is_not_held_up_by_a_later_one) {
   EXPECT_FALSE(late_ran);
 }
 
+TEST(shard, a_loop_that_is_held_is_seen_from_outside) {
+  shard one(0);
+  EXPECT_EQ(one.stuck(), io::duration::zero());
+  one.start();
+  std::promise<void> release;
+  one.post([&] { release.get_future().wait(); });
+  while (one.stuck() < 300ms) std::this_thread::yield();
+  release.set_value();
+  while (one.stuck() >= 300ms) std::this_thread::yield();
+  one.stop();
+  EXPECT_EQ(one.stuck(), io::duration::zero());
+}
+
 TEST(shard, lag_shows_how_long_a_task_held_the_loop) {
   shard one(0);
   one.start();

@@ -145,5 +145,37 @@ TEST_F(ProduceTest, ARequestLargerThanAnEntryIsRefused) {
   EXPECT_EQ(produce(request_for("orders", batch({"a"}))).base_offset.value(), 0);
 }
 
+// 2,000 batches of a few hundred bytes that decode to a megabyte each: two gigabytes of work for one request.
+TEST_F(ProduceTest, C4_WhatOneRequestDecodesToIsBoundedOverItsBatches) {
+  start();
+  make_topic("orders", 2000, {{"max.message.bytes", "10485760"}});
+  model::batch_options zstd;
+  zstd.codec = model::compression::zstd;
+  const bytes bomb = batch({std::string(std::size_t{1} << 20U, 'x')}, zstd);
+  produce_request request = request_for("orders", bomb);
+  for (std::int32_t p = 1; p < 2000; ++p) {
+    request.topic_data[0].partition_data.push_back({model::partition_index(p), bomb});
+  }
+  const std::size_t size = bomb.size() * 2000;
+  const auto response = ask<protocol::produce_response>(request, 9);
+  ASSERT_TRUE(response);
+  std::size_t taken = 0;
+  for (const auto& one : response->responses.at(0).partition_responses) {
+    if (one.error_code == error_code::none) ++taken;
+  }
+  EXPECT_GE(taken, 64U) << "what a request of its size may";
+  EXPECT_LE(taken, 65 + 40 * size / (std::size_t{1} << 20U));
+}
+
+TEST_F(ProduceTest, ABatchMayDecodeToMoreWhenTheTopicTakesLargerOnes) {
+  start();
+  make_topic("orders", 1, {{"max.message.bytes", std::to_string(64 << 20)}});
+  options_.max_message_bytes = 64 << 20;
+  model::batch_options zstd;
+  zstd.codec = model::compression::zstd;
+  EXPECT_EQ(produce(request_for("orders", batch({std::string(std::size_t{40} << 20U, 'x')}, zstd))).error_code,
+            error_code::none);
+}
+
 }  // namespace
 }  // namespace braidmq::server

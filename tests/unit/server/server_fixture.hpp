@@ -50,9 +50,11 @@ class ServerTest : public ::testing::Test {
 
   // Started, and nothing has been applied yet.
   void open() {
-    auto opened = broker::open(
-        options_, {fs_, clock_, random_, control_, control_timers_, disk_, shard_, shard_timers_, disk_, disk_},
-        [this](const error& why) { fatal_ = why.to_string(); });
+    broker_environment environment{fs_,   clock_, random_,       control_, control_timers_,
+                                   disk_, shard_, shard_timers_, disk_,    disk_};
+    environment.requests = requests_;
+    environment.answers = answers_;
+    auto opened = broker::open(options_, environment, [this](const error& why) { fatal_ = why.to_string(); });
     ASSERT_TRUE(opened) << opened.error().to_string();
     broker_ = std::move(*opened);
     dispatcher_ =
@@ -159,6 +161,8 @@ class ServerTest : public ::testing::Test {
   sim::manual_timers control_timers_{clock_, control_};
   sim::manual_timers shard_timers_{clock_, shard_};
   broker_options options_;
+  std::shared_ptr<memory_budget> requests_ = memory_budget::create(std::size_t{64} << 20U);
+  std::shared_ptr<memory_budget> answers_ = memory_budget::create(std::size_t{64} << 20U);
   std::string fatal_;
   std::unique_ptr<broker> broker_;
   std::unique_ptr<dispatcher> dispatcher_;

@@ -1,0 +1,79 @@
+// A bound on bytes that many owners share: the requests of all connections, the answers of all fetches. Whoever holds
+// memory holds a lease, and gives it back by destroying it, wherever that happens.
+//
+// Threads: any. Who has to wait is told in the order of asking, on the thread that gave the memory back.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "base/unique_function.hpp"
+
+namespace braidmq {
+
+class memory_budget;
+
+class memory_lease {
+ public:
+  memory_lease() = default;
+  memory_lease(memory_lease&& other) noexcept;
+  memory_lease& operator=(memory_lease&& other) noexcept;
+  ~memory_lease();
+
+  std::size_t size_bytes() const { return size_bytes_; }
+  explicit operator bool() const { return size_bytes_ > 0; }
+  // Less than it is, or beyond the budget's limit: for memory that is held in any case. Of an empty lease without a
+  // budget: does nothing.
+  void resize(std::size_t size_bytes);
+
+ private:
+  friend class memory_budget;
+  memory_lease(std::shared_ptr<memory_budget> from, std::size_t size_bytes)
+      : from_(std::move(from)), size_bytes_(size_bytes) {}
+
+  std::shared_ptr<memory_budget> from_;
+  std::size_t size_bytes_ = 0;
+};
+
+class memory_budget : public std::enable_shared_from_this<memory_budget> {
+ public:
+  static std::shared_ptr<memory_budget> create(std::size_t limit_bytes);
+
+  std::size_t limit_bytes() const { return limit_bytes_; }
+  std::size_t used_bytes() const { return used_bytes_; }
+  std::size_t waiting() const;
+
+  // All of it, when there is room and nobody waits; more than the limit only when nothing else is held. Else empty.
+  memory_lease try_take(std::size_t size_bytes);
+  // `granted` runs once with a lease of all of it, maybe inside this call.
+  void take_when_free(std::size_t size_bytes, unique_function<void(memory_lease)> granted);
+  // What there is, up to `size_bytes`, maybe nothing. Does not queue.
+  memory_lease take_up_to(std::size_t size_bytes);
+  // At once, over the limit if need be. A lease of 0 bytes can be resized.
+  memory_lease take(std::size_t size_bytes);
+
+ private:
+  friend class memory_lease;
+  explicit memory_budget(std::size_t limit_bytes) : limit_bytes_(limit_bytes) {}
+
+  struct waiter {
+    std::size_t size_bytes;
+    unique_function<void(memory_lease)> granted;
+  };
+
+  bool fits(std::size_t size_bytes, std::size_t used) const;
+  bool take_if_fits(std::size_t size_bytes);
+  void give_back(std::size_t size_bytes);
+  void serve_waiters();
+
+  const std::size_t limit_bytes_;
+  std::atomic<std::size_t> used_bytes_{0};
+  std::atomic<bool> has_waiters_{false};
+  mutable std::mutex mutex_;
+  std::deque<waiter> waiters_;
+};
+
+}  // namespace braidmq
