@@ -169,6 +169,8 @@ void broker_metrics::add_braid() {
   gauge("braid_partitions", "Partitions of the braid", stats->partitions);
   gauge("braid_queued_bytes", "Requests that wait for an entry", stats->queued_bytes);
   gauge("braid_write_behind_bytes", "Applied bytes that are not in segment files yet", stats->write_behind_bytes);
+  gauge("braid_write_behind_max_bytes", "Where apply, and with it writes, begin to wait for segment files",
+        process_.bounds_.write_behind_max_bytes);
   gauge("braid_parked_produces", "Produce requests that wait for their entry", stats->parked_produces);
   gauge("braid_parked_fetches", "Fetch requests that wait for bytes", stats->parked_fetches);
   counter("braid_entries_applied_total", "Entries applied since start, recovery included", stats->entries_applied);

@@ -86,7 +86,7 @@ process::process(const config::broker_config& config)
     : config_(config),
       resources_(runtime::read_resources()),
       bounds_(bounds_of(config, resources_)),
-      requests_(memory_budget::create(bounds_.requests_max_bytes)),
+      requests_(memory_budget::create(bounds_.requests_max_bytes, net::unreserved_frame_bytes)),
       answers_(memory_budget::create(bounds_.answers_max_bytes)),
       shards_(runtime::shard_count(resources_, static_cast<unsigned>(config.shards))),
       metadata_shard_(metadata_shard_index) {}

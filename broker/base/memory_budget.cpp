@@ -31,8 +31,8 @@ void memory_lease::resize(std::size_t size_bytes) {
   }
 }
 
-std::shared_ptr<memory_budget> memory_budget::create(std::size_t limit_bytes) {
-  return std::shared_ptr<memory_budget>(new memory_budget(limit_bytes));
+std::shared_ptr<memory_budget> memory_budget::create(std::size_t limit_bytes, std::size_t small_bytes) {
+  return std::shared_ptr<memory_budget>(new memory_budget(limit_bytes, small_bytes));
 }
 
 std::size_t memory_budget::waiting() const {
@@ -41,7 +41,9 @@ std::size_t memory_budget::waiting() const {
 }
 
 bool memory_budget::fits(std::size_t size_bytes, std::size_t used) const {
-  return used == 0 || (used <= limit_bytes_ && size_bytes <= limit_bytes_ - used);
+  const bool has_share = small_bytes_ == 0 || is_small(size_bytes);
+  const std::size_t limit = has_share ? limit_bytes_ : limit_bytes_ - limit_bytes_ / 4;
+  return used == 0 || (used <= limit && size_bytes <= limit - used);
 }
 
 bool memory_budget::take_if_fits(std::size_t size_bytes) {
@@ -53,7 +55,7 @@ bool memory_budget::take_if_fits(std::size_t size_bytes) {
 }
 
 memory_lease memory_budget::try_take(std::size_t size_bytes) {
-  if (has_waiters_ || !take_if_fits(size_bytes)) return {};
+  if ((has_waiters_ && !is_small(size_bytes)) || !take_if_fits(size_bytes)) return {};
   return {shared_from_this(), size_bytes};
 }
 
@@ -90,9 +92,15 @@ void memory_budget::serve_waiters() {
   std::deque<waiter> served;
   {
     const std::lock_guard lock(mutex_);
-    while (!waiters_.empty() && take_if_fits(waiters_.front().size_bytes)) {
-      served.push_back(std::move(waiters_.front()));
-      waiters_.pop_front();
+    bool passing = false;  // somebody has to wait on: only small ones may be served
+    for (auto one = waiters_.begin(); one != waiters_.end();) {
+      if ((passing && !is_small(one->size_bytes)) || !take_if_fits(one->size_bytes)) {
+        passing = true;
+        ++one;
+      } else {
+        served.push_back(std::move(*one));
+        one = waiters_.erase(one);
+      }
     }
     has_waiters_ = !waiters_.empty();
   }

@@ -1,6 +1,9 @@
 // A bound on bytes that many owners share: the requests of all connections, the answers of all fetches. Whoever holds
 // memory holds a lease, and gives it back by destroying it, wherever that happens.
 //
+// Small parts may be told from large ones: the last quarter is for them alone, and they pass large ones that wait, so
+// that a few that ask for much do not stop all the others.
+//
 // Threads: any. Who has to wait is told in the order of asking, on the thread that gave the memory back.
 #pragma once
 
@@ -40,13 +43,16 @@ class memory_lease {
 
 class memory_budget : public std::enable_shared_from_this<memory_budget> {
  public:
-  static std::shared_ptr<memory_budget> create(std::size_t limit_bytes);
+  // Up to `small_bytes` count as small; 0: there is one kind.
+  static std::shared_ptr<memory_budget> create(std::size_t limit_bytes, std::size_t small_bytes = 0);
 
   std::size_t limit_bytes() const { return limit_bytes_; }
   std::size_t used_bytes() const { return used_bytes_; }
   std::size_t waiting() const;
+  bool has_waiters() const { return has_waiters_; }
 
-  // All of it, when there is room and nobody waits; more than the limit only when nothing else is held. Else empty.
+  // All of it, when there is room and nobody waits who goes first; more than the limit only when nothing else is held.
+  // Else empty.
   memory_lease try_take(std::size_t size_bytes);
   // `granted` runs once with a lease of all of it, maybe inside this call.
   void take_when_free(std::size_t size_bytes, unique_function<void(memory_lease)> granted);
@@ -57,19 +63,22 @@ class memory_budget : public std::enable_shared_from_this<memory_budget> {
 
  private:
   friend class memory_lease;
-  explicit memory_budget(std::size_t limit_bytes) : limit_bytes_(limit_bytes) {}
+  memory_budget(std::size_t limit_bytes, std::size_t small_bytes)
+      : limit_bytes_(limit_bytes), small_bytes_(small_bytes) {}
 
   struct waiter {
     std::size_t size_bytes;
     unique_function<void(memory_lease)> granted;
   };
 
+  bool is_small(std::size_t size_bytes) const { return size_bytes <= small_bytes_; }
   bool fits(std::size_t size_bytes, std::size_t used) const;
   bool take_if_fits(std::size_t size_bytes);
   void give_back(std::size_t size_bytes);
   void serve_waiters();
 
   const std::size_t limit_bytes_;
+  const std::size_t small_bytes_;
   std::atomic<std::size_t> used_bytes_{0};
   std::atomic<bool> has_waiters_{false};
   mutable std::mutex mutex_;

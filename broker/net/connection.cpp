@@ -15,6 +15,10 @@ constexpr std::size_t write_step_bytes = std::size_t{256} * 1024;
 constexpr std::size_t write_step_parts = 64;
 // A timer that fires later than this was held up by our own loop: the peer's bytes may wait in the kernel, unread.
 constexpr io::duration late_timer = std::chrono::seconds(1);
+// A frame that holds memory for which others wait has to come at this rate, after a moment to begin.
+constexpr io::duration pressed_after = std::chrono::seconds(2);
+constexpr io::duration pressure_probe = std::chrono::seconds(1);
+constexpr std::size_t pressed_bytes_per_s = std::size_t{1} << 20U;
 
 }  // namespace
 
@@ -342,7 +346,8 @@ void connection::time_frame() {
   if (timed_frame_ == frames_read_ + 1) return;
   timed_frame_ = frames_read_ + 1;
   frame_started_ = context_.clock.now();
-  if (frame_timer_ == io::timer_id{0}) arm_frame_timer(limits_.frame_timeout);
+  const io::duration first_look = frame_memory_ ? pressure_probe : io::duration(limits_.frame_timeout);
+  if (frame_timer_ == io::timer_id{0}) arm_frame_timer(first_look);
 }
 
 void connection::arm_frame_timer(io::duration delay) {
@@ -362,7 +367,14 @@ void connection::on_frame_timer() {
   const auto earned =
       std::chrono::milliseconds(received * 1000 / std::max<std::size_t>(1, limits_.min_frame_bytes_per_s));
   const io::duration left = frame_started_ + limits_.frame_timeout + earned - now;
-  if (left > io::duration::zero()) return arm_frame_timer(left);
+  const io::duration taken = now - frame_started_;
+  if (frame_memory_ && taken >= pressed_after && context_.requests->has_waiters() &&
+      received < pressed_bytes_per_s * std::chrono::duration_cast<std::chrono::milliseconds>(taken).count() / 1000) {
+    return close(close_cause::frame_timeout,
+                 fmt::format("others wait for the memory of a frame of which {} bytes came in {} ms", received,
+                             std::chrono::duration_cast<std::chrono::milliseconds>(taken).count()));
+  }
+  if (left > io::duration::zero()) return arm_frame_timer(frame_memory_ ? std::min(left, pressure_probe) : left);
   close(close_cause::frame_timeout, fmt::format("a frame was started, and after {} ms only {} bytes of it are here",
                                                 limits_.frame_timeout.count(), received));
 }

@@ -59,6 +59,30 @@ TEST(memory_budget, serves_in_the_order_of_asking_and_lets_nobody_pass) {
   EXPECT_EQ(budget->used_bytes(), 100U);
 }
 
+TEST(memory_budget, small_ones_have_a_share_of_their_own_and_pass_large_ones) {
+  const auto budget = memory_budget::create(400, 10);
+  memory_lease large = budget->try_take(200);
+  EXPECT_TRUE(large);
+  EXPECT_FALSE(budget->try_take(101)) << "would leave less than a quarter for small ones";
+  bool second_large = false;
+  budget->take_when_free(150, [&](memory_lease) { second_large = true; });
+  std::vector<memory_lease> small;
+  while (budget->used_bytes() < 400) {
+    small.push_back(budget->try_take(10));
+    ASSERT_TRUE(small.back()) << budget->used_bytes();
+  }
+  EXPECT_FALSE(budget->try_take(1));
+  bool waited = false;
+  budget->take_when_free(10, [&](memory_lease) { waited = true; });
+  small.pop_back();
+  EXPECT_TRUE(waited) << "though a large one waits before it";
+  EXPECT_FALSE(second_large);
+  large = {};
+  EXPECT_FALSE(second_large) << "200 are still used by small ones";
+  small.clear();
+  EXPECT_TRUE(second_large);
+}
+
 TEST(memory_budget, a_grant_that_nobody_wants_goes_to_the_next) {
   const auto budget = memory_budget::create(10);
   memory_lease held = budget->try_take(10);

@@ -60,6 +60,32 @@ TEST_F(connection_memory, small_frames_wait_whole_and_in_order) {
   EXPECT_EQ(requests->used_bytes(), 0U);
 }
 
+// F2 against all: a few frames of which almost nothing comes hold memory that others could use.
+TEST_F(connection_memory, a_slow_frame_is_ended_when_others_wait_for_its_memory) {
+  requests = memory_budget::create(std::size_t{1} << 20U, unreserved_frame_bytes);
+  context.requests = requests;
+  open();
+  byte_buffer start;
+  start.append_be(std::int32_t{700'000});
+  start.append(std::string_view("a little"));
+  send(start.freeze());
+  EXPECT_EQ(requests->used_bytes(), 700'000U);
+  const auto drip = [this] {
+    for (int second = 0; second < 5 && closes == 0; ++second) {
+      send(bytes::copy_of(std::string(20'000, 'x')));
+      loop.advance(1s);
+    }
+  };
+  drip();
+  EXPECT_EQ(closes, 0) << "nobody waits, so it may take its time";
+  memory_lease granted;
+  requests->take_when_free(200'000, [&](memory_lease lease) { granted = std::move(lease); });
+  EXPECT_TRUE(requests->try_take(50'000)) << "small ones pass";
+  drip();
+  EXPECT_EQ(cause, close_cause::frame_timeout);
+  EXPECT_TRUE(granted);
+}
+
 TEST_F(connection_memory, one_that_goes_while_it_waits_takes_nothing) {
   open();
   memory_lease others = requests->try_take(std::size_t{1} << 20U);
