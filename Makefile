@@ -154,7 +154,7 @@ quickstart-fresh: ## The same in a fresh Debian bookworm root (needs root and de
 
 run: ## Start a broker on 127.0.0.1:9092 with its data in run/broker
 	@$(MAKE) release
-	@tests/integration/broker.sh start build/release/$(BROKER) run/broker 9092 9644
+	@tests/integration/broker.sh start build/release/$(BROKER) run/broker $${KAFKA_PORT:-9092} $${ADMIN_PORT:-9644}
 
 stop: ## End the brokers that `make run` and `make quickstart KEEP=1` started
 	@tests/integration/broker.sh stop run/broker run/quickstart

@@ -49,7 +49,8 @@ void fetch_operation::plan(raft::term term, const fetch_request& request) {
   const std::size_t granted = outcome_.answer.memory.size_bytes();
   left_bytes_ = std::min(left_bytes_, granted);
   if (granted < first_batch_bytes) {
-    for (planned& one : plan_) one.target.reset();  // whatever is there, it has to wait for others' answers to leave
+    outcome_.short_of_memory = true;
+    for (planned& one : plan_) one.target.reset();
   }
 }
 

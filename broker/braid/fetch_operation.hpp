@@ -25,7 +25,8 @@ class fetch_operation : public std::enable_shared_from_this<fetch_operation> {
   struct outcome {
     fetch_answer answer;
     std::size_t total_bytes = 0;
-    bool answer_now = false;  // an error, a diverging log, or more to be had than the request's limits let through
+    bool short_of_memory = false;  // nothing was read, as others' answers hold all that there is
+    bool answer_now = false;       // an error, a diverging log, or more to be had than the request's limits let through
   };
 
   // `done` runs later or inside this call.

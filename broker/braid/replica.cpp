@@ -10,6 +10,8 @@ namespace {
 
 // How long a fetch waits at most for somebody who is gone.
 constexpr io::duration abandoned_after = std::chrono::seconds(5);
+// And how soon one that found no memory looks again: others' answers leave at the pace of their readers.
+constexpr io::duration memory_probe = std::chrono::milliseconds(20);
 
 }  // namespace
 
@@ -263,8 +265,9 @@ void replica::end_fetch_pass(std::shared_ptr<fetch_request> request, io::time_po
   const std::size_t missing = request->min_bytes - outcome.total_bytes;
   const fetch_request& what = *request;
   // Long waits come up now and then to see whether they are still wanted.
-  const bool to_the_end = deadline - now <= abandoned_after;
-  purgatory_.park(what.slices, missing, to_the_end ? deadline - now : abandoned_after,
+  const io::duration step = outcome.short_of_memory ? memory_probe : abandoned_after;
+  const bool to_the_end = deadline - now <= step;
+  purgatory_.park(what.slices, missing, to_the_end ? deadline - now : step,
                   [this, request = std::move(request), deadline, to_the_end,
                    done = std::move(done)](fetch_purgatory::wakeup why) mutable {
                     // A wake-up at the deadline reads once more, with the deadline in the past.
