@@ -75,9 +75,9 @@ inline std::string too_many_partitions() {
 }
 
 // Lets others have the shard: goes on behind what is queued there.
-inline runtime::task<void> give_way(request_context& context) {
+inline runtime::task<void> give_way(request_ptr context) {
   auto initiate = [&context](unique_function<void(bool)> done) {
-    context.shard.executor.post([done = std::move(done)]() mutable { done(true); });
+    context->shard.executor.post([done = std::move(done)]() mutable { done(true); });
   };
   co_await runtime::await_callback<bool>(initiate);
 }

@@ -56,21 +56,30 @@ bytes stamped(const bytes& batch, const model::validated_batch& checked, const t
   return bytes::take(std::move(copy));
 }
 
+std::size_t bytes_of(const protocol::produce_request& request) {
+  std::size_t sum = 0;
+  for (const auto& topic : request.topic_data) {
+    for (const auto& one : topic.partition_data) sum += one.records ? one.records->size() : 0;
+  }
+  return sum;
+}
+
 class checker {
  public:
-  checker(request_context& context, metadata::image_ptr image, std::size_t request_bytes)
-      : context_(context),
-        image_(std::move(image)),
-        now_ms_(context.broker.environment().clock.wall_ms()),
-        decoded_left_(least_decoded_bytes + decoded_times * request_bytes) {}
+  checker(request_ptr context, const protocol::produce_request& request)
+      : context_(std::move(context)),
+        request_(request),
+        image_(context_->broker.image()),
+        now_ms_(context_->broker.environment().clock.wall_ms()),
+        decoded_left_(least_decoded_bytes + decoded_times * bytes_of(request)) {}
 
   // A request may hold very many batches that decode to very much: the loop is given to others in between.
-  runtime::task<checked_request> run(const protocol::produce_request& request) {
-    for (const auto& topic : request.topic_data) {
+  runtime::task<checked_request> run() {
+    for (const auto& topic : request_.topic_data) {
       auto& answers = checked_.response.responses.emplace_back();
       answers.name = topic.name;
       answers.topic_id = topic.topic_id;
-      const bool by_id = context_.version >= first_version_with_topic_ids;
+      const bool by_id = context_->version >= first_version_with_topic_ids;
       const metadata::topic_image* found = by_id ? image_->find(topic.topic_id) : image_->find(topic.name);
       for (const auto& partition : topic.partition_data) {
         answers.partition_responses.emplace_back().index = partition.index;
@@ -101,8 +110,8 @@ class checker {
       return refuse(answer, error_code::message_too_large,
                     "the batches of this request decode to too much in all: send them in several");
     }
-    const topic_settings settings = settings_of(topic, context_.broker.options());
-    model::validation_limits limits = settings.validation(now_ms_, context_.version >= first_version_with_zstd);
+    const topic_settings settings = settings_of(topic, context_->broker.options());
+    model::validation_limits limits = settings.validation(now_ms_, context_->version >= first_version_with_zstd);
     limits.max_decoded_bytes = std::min(limits.max_decoded_bytes, decoded_left_);
     const auto batch = model::validate_produce_records(*partition.records, limits);
     // One that is refused may have been decoded up to the limit.
@@ -120,7 +129,8 @@ class checker {
                                settings.timestamps == model::timestamp_type::log_append_time});
   }
 
-  request_context& context_;
+  request_ptr context_;
+  const protocol::produce_request& request_;
   metadata::image_ptr image_;
   std::int64_t now_ms_;
   std::size_t decoded_left_;
@@ -191,12 +201,8 @@ answer_of<protocol::produce_response> produce(request_ptr context, protocol::pro
     refuse_all(refused, request, request.atomic ? error_code::invalid_request : error_code::invalid_txn_state, why);
     co_return refused;
   }
-  std::size_t request_bytes = 0;
-  for (const auto& topic : request.topic_data) {
-    for (const auto& one : topic.partition_data) request_bytes += one.records ? one.records->size() : 0;
-  }
-  checker check(*context, context->broker.image(), request_bytes);
-  checked_request checked = co_await check.run(request);
+  checker check(context, request);
+  checked_request checked = co_await check.run();
   if (!checked.unit.slices.empty()) {
     braid::produce_request command;
     command.unit = std::move(checked.unit);
