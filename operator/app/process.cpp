@@ -47,8 +47,10 @@ process::~process() {
 status process::connect() {
   BRAID_TRY(config, find_server(options_));
   const auto agent = fmt::format("braid-operator/{}", BRAID_VERSION);
+  const auto may_write = [this] { return may_lead(); };
   client_ = std::make_unique<k8s::http_client>(
-      config, k8s::http_client_options{.user_agent = agent, .field_manager = std::string(reconcile::field_manager)});
+      config, k8s::http_client_options{
+                  .user_agent = agent, .may_write = may_write, .field_manager = std::string(reconcile::field_manager)});
   election_client_ = std::make_unique<k8s::http_client>(
       config, k8s::http_client_options{.deadline = options_.renew_deadline * 3 / 10, .user_agent = agent});
   events_ = std::make_unique<k8s::event_writer>(
@@ -58,7 +60,8 @@ status process::connect() {
   for (auto& name : namespaces) {
     // Outside of a pod nobody said which namespace is its own.
     const bool own = name.empty() && !options_.namespaces.empty();
-    units_.push_back(std::make_unique<unit>(*client_, *events_, options_, own ? config.namespace_name : name));
+    units_.push_back(
+        std::make_unique<unit>(*client_, *events_, options_, own ? config.namespace_name : name, may_write));
   }
   spdlog::info("API server {}:{}, {}", config.host, config.port,
                options_.namespaces.empty() ? std::string("all namespaces")
@@ -96,7 +99,13 @@ status process::begin_election() {
                                                      },
                                                  .on_lost = lost_the_lease}));
   elector_ = std::move(elector);
+  lead_ = elector_.get();
   return {};
+}
+
+bool process::may_lead() const {
+  const auto* elector = lead_.load();
+  return !options_.elect || (elector != nullptr && elector->may_write());
 }
 
 void process::run_duties() {
@@ -170,8 +179,8 @@ metric_sources process::sources() const {
 void process::stop() {
   if (std::exchange(stopped_, true)) return;
   for (const auto& unit : units_) unit->stop();
+  if (events_) events_->stop();  // while they may be written
   if (elector_) elector_->stop();
-  if (events_) events_->stop();
   http_.reset();
 }
 

@@ -34,6 +34,7 @@ class process {
   status connect();
   status open_http();
   status begin_election();
+  bool may_lead() const;
   std::vector<std::string> not_ready() const;
   std::vector<std::string> not_healthy() const;
   metric_sources sources() const;
@@ -48,6 +49,7 @@ class process {
   std::vector<std::unique_ptr<unit>> units_;
   std::unique_ptr<k8s::leader_elector> elector_;
   std::unique_ptr<health_server> http_;
+  std::atomic<const k8s::leader_elector*> lead_{nullptr};  // for threads that are there before it
   std::atomic<bool> leading_{false};
   bool working_ = false;
   bool stopped_ = false;

@@ -90,7 +90,8 @@ struct unit::watches {
   reconcile::caches rows;
 };
 
-unit::unit(k8s::client& api, k8s::event_recorder& events, const options& given, std::string namespace_name)
+unit::unit(k8s::client& api, k8s::event_recorder& events, const options& given, std::string namespace_name,
+           std::function<bool()> may_write)
     : namespace_(std::move(namespace_name)), watches_(std::make_unique<watches>(api, namespace_)) {
   const auto connect = [](const std::string& host, std::function<result<std::string>()> secret) {
     const auto bracketed = host.find(':') == std::string::npos ? host : "[" + host + "]";
@@ -104,7 +105,8 @@ unit::unit(k8s::client& api, k8s::event_recorder& events, const options& given, 
       .events = events,
       .random = io::system_random(),
       .connect = connect,
-      .settings = {.default_image = given.broker_image, .cluster_domain = given.cluster_domain}});
+      .settings = {.default_image = given.broker_image, .cluster_domain = given.cluster_domain},
+      .may_write = std::move(may_write)});
   make_controllers();
   route_events();
 }

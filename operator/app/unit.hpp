@@ -19,7 +19,10 @@ namespace braidmq::operator_app {
 
 class unit {
  public:
-  unit(k8s::client& api, k8s::event_recorder& events, const options& given, std::string namespace_name);
+  // `may_write`: whether this process still leads, for what is written to brokers; `api` asks for itself.
+  unit(
+      k8s::client& api, k8s::event_recorder& events, const options& given, std::string namespace_name,
+      std::function<bool()> may_write = [] { return true; });
   ~unit();
 
   void start_watching();

@@ -39,6 +39,10 @@ class leader_elector {
   // Ends both threads and gives the Lease free. on_lost is not called.
   void stop();
 
+  // By the local clock, from any thread: before a write, because no thread of ours may have run since the Lease was
+  // over.
+  bool may_write() const { return lost_ == 0 && election_.is_leader(); }
+
   election_figures read_figures() const;
 
  private:

@@ -85,7 +85,12 @@ std::shared_ptr<const api::pod> pod_to_ask(const environment& env, const object_
 
 result<std::unique_ptr<admin_client::client>> connect_to(environment& env, const object_key& cluster,
                                                          const api::pod& pod) {
-  return env.connect(pod.pod_ip, [&api = env.api, cluster] { return read_cluster_secret(api, cluster); });
+  // The secret is asked for right before each change, and a change without one is none.
+  return env.connect(pod.pod_ip, [&env, cluster]() -> result<std::string> {
+    BRAID_TRY(secret, read_cluster_secret(env.api, cluster));
+    if (!env.may_write()) return fail(k8s::errc::not_leading, "the broker was not told: the Lease may be another's");
+    return std::move(secret);
+  });
 }
 
 poll_result poll_broker(environment& env, const object_key& key) {
