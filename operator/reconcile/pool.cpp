@@ -42,9 +42,9 @@ status replace_broken(environment& env, const pool_view& view, const std::string
   if (set == nullptr || set->observed_generation < set->generation || revision_of(*set) != revision) return {};
   for (const auto& pod : view.pods) {
     const auto* has = api::find(pod->annotations, resources::revision_annotation);
-    if (pod->owner_uid != set->uid || (has != nullptr && *has == revision) || !is_broken(*pod)) continue;
+    if (pod->owner_uid != set->uid || (has != nullptr && *has == revision) || !is_broken(*pod, env.now_s())) continue;
     const auto live = env.api.get(api::pod_type, pod->key);
-    if (!live || k8s::uid_of(*live) != pod->uid || !is_broken(api::read_pod(*live))) continue;
+    if (!live || k8s::uid_of(*live) != pod->uid || !is_broken(api::read_pod(*live), env.now_s())) continue;
     BRAID_TRY_VOID(env.api.remove(api::pod_type, pod->key,
                                   {.uid = pod->uid, .resource_version = std::string(k8s::resource_version_of(*live))}));
     env.events.record(reference(api::pool_type, *view.pool), k8s::event_type::normal, "PodReplaced", "DeletePod",
@@ -177,6 +177,7 @@ result<outcome> reconcile_pool(environment& env, const object_key& key) {
   if (alone && (view.set != nullptr || !view.pods.empty())) return again_after(look_again);
   if (view.refused && (view.refused->reason == "NameTaken" || view.refused->reason == "StatefulSetRefused"))
     return again_after(refused_retry);  // quotas and what others own are not watched
+  if (const auto left = until_unscheduled_is_told(view.pods, env.now_s())) return again_after(*left);
   const bool settled = view.set != nullptr && is_pool_ready(view);
   return settled || (view.refused && view.refused->reason != "WaitingForCluster") ? done() : again_after(look_again);
 }

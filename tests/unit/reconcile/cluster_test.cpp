@@ -351,6 +351,13 @@ TEST(cluster, an_unschedulable_pod_has_the_schedulers_words) {
   w.schedule = false;
   w.plain_cluster();
   w.settle();
+  EXPECT_EQ(w.state(pool, "prod-a", "Stalled"), "False") << "it has been so for a moment only";
+  const auto again = w.reconcile(pool, "prod-a");
+  ASSERT_TRUE(again);
+  ASSERT_TRUE(again->again_after.has_value());
+  EXPECT_LE(*again->again_after, std::chrono::seconds(10));
+  w.clock.advance(*again->again_after);
+  w.settle();
   EXPECT_EQ(w.reason(cluster, "prod", "Stalled"), "Unschedulable");
   EXPECT_THAT(w.message(cluster, "prod", "Ready"), HasSubstr("didn't match pod anti-affinity rules"));
   w.schedule = true;
@@ -376,6 +383,8 @@ TEST(cluster, a_missing_storage_class_is_named) {
                                    {"involvedObject", {{"uid", claim["metadata"]["uid"]}}},
                                    {"lastTimestamp", "2026-11-29T20:55:05Z"},
                                    {"message", "storageclass.storage.k8s.io \"nope\" not found"}});
+  w.settle();
+  w.clock.advance(std::chrono::seconds(10));
   w.settle();
   EXPECT_EQ(w.reason(cluster, "prod", "Stalled"), "StorageClassMissing");
   EXPECT_THAT(w.message(cluster, "prod", "Ready"), HasSubstr("Create StorageClass \"nope\""));
