@@ -15,6 +15,10 @@ namespace {
 constexpr auto initial_interval = std::chrono::seconds(30);
 constexpr auto initial_retry = std::chrono::seconds(2);
 constexpr auto crds_interval = std::chrono::minutes(1);
+constexpr auto duties_interval = std::chrono::milliseconds(100);
+// At the end of the process: for what is under way, and then for calls of brokers, which nothing else cuts short.
+constexpr auto stop_grace = std::chrono::seconds(2);
+constexpr auto stop_patience = std::chrono::seconds(4);
 
 result<k8s::client_config> find_server(const options& given) {
   if (!given.kubeconfig.empty()) return k8s::kubeconfig(given.kubeconfig);
@@ -37,6 +41,12 @@ result<std::unique_ptr<process>> process::start(const options& given) {
   for (const auto& unit : made->units_) unit->start_watching();
   made->events_->start();
   BRAID_TRY_VOID(made->begin_election());
+  made->duties_ = std::thread([raw = made.get()]() noexcept {  // tidy: allow(thread)
+    while (!raw->stopping_.raised()) {
+      raw->run_duties();
+      static_cast<void>(raw->stopping_.wait_for(duties_interval));
+    }
+  });
   return made;
 }
 
@@ -109,7 +119,7 @@ bool process::may_lead() const {
 }
 
 void process::run_duties() {
-  if (!leading_ || stopped_) return;
+  if (!leading_) return;
   begin_to_work();
   apply_initial();
   if (working_) check_crds();
@@ -178,8 +188,25 @@ metric_sources process::sources() const {
 
 void process::stop() {
   if (std::exchange(stopped_, true)) return;
+  stopping_.raise();
+  if (elector_) elector_->begin_stop();
+  for (const auto& unit : units_) unit->begin_stop();
+  k8s::stop_signal ended;
+  std::thread impatience([&] {  // tidy: allow(thread): the others are being waited for
+    if (!ended.wait_for(stop_grace)) return;
+    spdlog::warn("ends the calls that are under way");
+    if (client_) client_->shut_down();
+    if (!ended.wait_for(stop_patience)) return;
+    spdlog::warn("a call does not end: left as it is");
+    if (elector_) elector_->stop();
+    spdlog::default_logger()->flush();
+    _exit(EXIT_SUCCESS);
+  });
+  if (duties_.joinable()) duties_.join();
   for (const auto& unit : units_) unit->stop();
   if (events_) events_->stop();  // while they may be written
+  ended.raise();
+  impatience.join();
   if (elector_) elector_->stop();
   http_.reset();
 }

@@ -205,7 +205,13 @@ void unit::start_working() {
   working_ = true;
 }
 
+void unit::begin_stop() {
+  for (auto* controller : {polls_.get(), topics_.get(), pools_.get(), clusters_.get()}) controller->queue().shut_down();
+  for (auto* informer : watches_->all()) informer->begin_stop();
+}
+
 void unit::stop() {
+  begin_stop();
   if (working_) {
     for (auto* controller : {polls_.get(), topics_.get(), pools_.get(), clusters_.get()}) controller->stop();
   }

@@ -27,6 +27,7 @@ class unit {
 
   void start_watching();
   void start_working();  // as leader
+  void begin_stop();     // takes up nothing more, without waiting for what is under way
   void stop();
 
   // Kinds that have not been listed yet, in words.

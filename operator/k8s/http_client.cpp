@@ -128,6 +128,7 @@ result<std::string> http_client::state::run(const call& what) {
   const auto deadline = io::system_clock().now() + options.deadline;
   bool tried_token = false, tried_trust = false;
   for (int attempts = 1;; ++attempts) {
+    if (stop.raised()) return fail(errc::canceled, "the client is shut down");
     const auto trust = secrets.trust();
     const auto request = to_request(what, deadline);
     if (what.method != "GET" && options.may_write && !options.may_write())
