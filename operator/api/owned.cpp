@@ -59,6 +59,7 @@ void read_pod_status(const reader& status, pod& target) {
     if (yes) return;
     target.unscheduled_reason = item.text("reason");
     target.unscheduled_message = item.text("message");
+    target.unscheduled_s = parse_time(item.text("lastTransitionTime"));
   });
   bool first = true;
   status.each("containerStatuses", [&](const reader& container) {

@@ -58,7 +58,8 @@ struct pod : row {
   bool scheduled = false;
   std::string unscheduled_reason;
   std::string unscheduled_message;
-  container_state broker;  // the first container
+  std::int64_t unscheduled_s = 0;  // since when; 0: not told
+  container_state broker;          // the first container
   std::vector<std::string> claims;
 };
 

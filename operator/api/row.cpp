@@ -46,6 +46,7 @@ void read_row(const json& object, row& target) {
   target.deleting = k8s::is_deleting(object);
   const reader meta(k8s::find(object, {"metadata"}), "metadata", target.problems);
   target.created_s = parse_time(meta.text("creationTimestamp"));
+  if (target.deleting) target.deleted_s = parse_time(meta.text("deletionTimestamp"));
   target.finalizers = meta.texts("finalizers");
   for (auto& item : meta.texts_by_name("annotations")) {
     if (item.first.starts_with("braidmq.io/")) target.annotations.push_back(std::move(item));

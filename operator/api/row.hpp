@@ -24,6 +24,7 @@ struct row : k8s::row_header {
   std::int64_t generation = 0;
   std::int64_t created_s = 0;  // seconds since 1970
   bool deleting = false;
+  std::int64_t deleted_s = 0;  // the deletionTimestamp: when that was asked for; of a pod, when its grace is over
   std::vector<std::string> finalizers;
   text_map annotations;               // only those of braidmq.io
   std::vector<std::string> problems;  // what could not be read of spec or status

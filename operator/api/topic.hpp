@@ -3,6 +3,8 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
+#include <tuple>
 
 #include "api/conditions.hpp"
 #include "api/row.hpp"
@@ -33,6 +35,10 @@ struct topic : row {
   std::uint64_t status_hash = 0;
 
   k8s::object_key cluster_key() const { return {key.namespace_name, cluster}; }
+  // Topics are looked for by their cluster, and by what they call a topic of it.
+  std::tuple<std::string_view, std::string_view, std::string_view> index_key() const {
+    return {key.namespace_name, cluster, topic_name};
+  }
 };
 
 topic read_topic(const json& object);

@@ -38,6 +38,7 @@ result<bool> apply_one(k8s::client& api, const std::string& name, const std::str
     const auto* annotations = k8s::find(*live, {"metadata", "annotations"});
     const auto* applied = annotations == nullptr ? nullptr : k8s::find(*annotations, {initial_annotation});
     if (applied != nullptr && *applied == revision) return false;
+    metadata["uid"] = std::string(k8s::uid_of(*live));  // one that is deleted meanwhile is not made anew by accident
   } else if (live.error().code != k8s::errc::not_found) {
     return tl::unexpected(live.error());
   }

@@ -1,6 +1,5 @@
 // braid-operator: runs BraidMQ clusters on Kubernetes until SIGTERM or SIGINT, then gives its Lease free.
 #include <csignal>
-#include <ctime>
 #include <iostream>
 
 #include <malloc.h>
@@ -57,9 +56,9 @@ int main(int argc, char** argv) {
     return EXIT_FAILURE;
   }
   spdlog::info("braid-operator {}: http on port {}", BRAID_VERSION, (*process)->port());
-  constexpr timespec step{0, 100'000'000};
   int signal = 0;
-  while ((signal = sigtimedwait(&signals, nullptr, &step)) <= 0) (*process)->run_duties();
+  while (sigwait(&signals, &signal) != 0) {
+  }
   spdlog::info("signal {}: ending", signal);
   (*process)->stop();
   spdlog::info("ended");

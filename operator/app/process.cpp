@@ -15,6 +15,10 @@ namespace {
 constexpr auto initial_interval = std::chrono::seconds(30);
 constexpr auto initial_retry = std::chrono::seconds(2);
 constexpr auto crds_interval = std::chrono::minutes(1);
+constexpr auto duties_interval = std::chrono::milliseconds(100);
+// At the end of the process: for what is under way, and then for calls of brokers, which nothing else cuts short.
+constexpr auto stop_grace = std::chrono::seconds(2);
+constexpr auto stop_patience = std::chrono::seconds(4);
 
 result<k8s::client_config> find_server(const options& given) {
   if (!given.kubeconfig.empty()) return k8s::kubeconfig(given.kubeconfig);
@@ -37,6 +41,12 @@ result<std::unique_ptr<process>> process::start(const options& given) {
   for (const auto& unit : made->units_) unit->start_watching();
   made->events_->start();
   BRAID_TRY_VOID(made->begin_election());
+  made->duties_ = std::thread([raw = made.get()]() noexcept {  // tidy: allow(thread)
+    while (!raw->stopping_.raised()) {
+      raw->run_duties();
+      static_cast<void>(raw->stopping_.wait_for(duties_interval));
+    }
+  });
   return made;
 }
 
@@ -47,8 +57,10 @@ process::~process() {
 status process::connect() {
   BRAID_TRY(config, find_server(options_));
   const auto agent = fmt::format("braid-operator/{}", BRAID_VERSION);
+  const auto may_write = [this] { return may_lead(); };
   client_ = std::make_unique<k8s::http_client>(
-      config, k8s::http_client_options{.user_agent = agent, .field_manager = std::string(reconcile::field_manager)});
+      config, k8s::http_client_options{
+                  .user_agent = agent, .may_write = may_write, .field_manager = std::string(reconcile::field_manager)});
   election_client_ = std::make_unique<k8s::http_client>(
       config, k8s::http_client_options{.deadline = options_.renew_deadline * 3 / 10, .user_agent = agent});
   events_ = std::make_unique<k8s::event_writer>(
@@ -58,7 +70,8 @@ status process::connect() {
   for (auto& name : namespaces) {
     // Outside of a pod nobody said which namespace is its own.
     const bool own = name.empty() && !options_.namespaces.empty();
-    units_.push_back(std::make_unique<unit>(*client_, *events_, options_, own ? config.namespace_name : name));
+    units_.push_back(
+        std::make_unique<unit>(*client_, *events_, options_, own ? config.namespace_name : name, may_write));
   }
   spdlog::info("API server {}:{}, {}", config.host, config.port,
                options_.namespaces.empty() ? std::string("all namespaces")
@@ -96,11 +109,17 @@ status process::begin_election() {
                                                      },
                                                  .on_lost = lost_the_lease}));
   elector_ = std::move(elector);
+  lead_ = elector_.get();
   return {};
 }
 
+bool process::may_lead() const {
+  const auto* elector = lead_.load();
+  return !options_.elect || (elector != nullptr && elector->may_write());
+}
+
 void process::run_duties() {
-  if (!leading_ || stopped_) return;
+  if (!leading_) return;
   begin_to_work();
   apply_initial();
   if (working_) check_crds();
@@ -169,9 +188,26 @@ metric_sources process::sources() const {
 
 void process::stop() {
   if (std::exchange(stopped_, true)) return;
+  stopping_.raise();
+  if (elector_) elector_->begin_stop();
+  for (const auto& unit : units_) unit->begin_stop();
+  k8s::stop_signal ended;
+  std::thread impatience([&] {  // tidy: allow(thread): the others are being waited for
+    if (!ended.wait_for(stop_grace)) return;
+    spdlog::warn("ends the calls that are under way");
+    if (client_) client_->shut_down();
+    if (!ended.wait_for(stop_patience)) return;
+    spdlog::warn("a call does not end: left as it is");
+    if (elector_) elector_->stop();
+    spdlog::default_logger()->flush();
+    _exit(EXIT_SUCCESS);
+  });
+  if (duties_.joinable()) duties_.join();
   for (const auto& unit : units_) unit->stop();
+  if (events_) events_->stop();  // while they may be written
+  ended.raise();
+  impatience.join();
   if (elector_) elector_->stop();
-  if (events_) events_->stop();
   http_.reset();
 }
 

@@ -90,7 +90,8 @@ struct unit::watches {
   reconcile::caches rows;
 };
 
-unit::unit(k8s::client& api, k8s::event_recorder& events, const options& given, std::string namespace_name)
+unit::unit(k8s::client& api, k8s::event_recorder& events, const options& given, std::string namespace_name,
+           std::function<bool()> may_write)
     : namespace_(std::move(namespace_name)), watches_(std::make_unique<watches>(api, namespace_)) {
   const auto connect = [](const std::string& host, std::function<result<std::string>()> secret) {
     const auto bracketed = host.find(':') == std::string::npos ? host : "[" + host + "]";
@@ -104,7 +105,8 @@ unit::unit(k8s::client& api, k8s::event_recorder& events, const options& given, 
       .events = events,
       .random = io::system_random(),
       .connect = connect,
-      .settings = {.default_image = given.broker_image, .cluster_domain = given.cluster_domain}});
+      .settings = {.default_image = given.broker_image, .cluster_domain = given.cluster_domain},
+      .may_write = std::move(may_write)});
   make_controllers();
   route_events();
 }
@@ -137,11 +139,7 @@ k8s::reconcile_result unit::poll(const object_key& cluster) {
     clusters_->queue().add(cluster);
     for (const auto& pool : reconcile::pools_of(watches_->rows, cluster)) pools_->queue().add(pool->key);
   }
-  if (found.topics_changed) {
-    for (const auto& topic : watches_->rows.topics.all()) {
-      if (topic->cluster_key() == cluster) topics_->queue().add(topic->key);
-    }
-  }
+  for (const auto& topic : found.topics) topics_->queue().add(topic);
   return found.again_after ? k8s::reconcile_result::requeue_after(*found.again_after) : k8s::reconcile_result::done();
 }
 
@@ -159,9 +157,7 @@ void unit::route_events() {
     // Topics care whether their cluster is there, and may be worked on.
     if (before != nullptr && after != nullptr && before->deleting == after->deleting && before->paused == after->paused)
       return;
-    for (const auto& topic : watches_->rows.topics.all()) {
-      if (topic->cluster_key() == row.key) topics_->queue().add(topic->key);
-    }
+    for (const auto& topic : reconcile::topics_of(watches_->rows, row.key)) topics_->queue().add(topic->key);
   });
   watches_->pools.on_change([this, add_cluster](const auto& before, const auto& after) {
     const auto& row = either(before, after);
@@ -169,9 +165,12 @@ void unit::route_events() {
     add_cluster(row.cluster_key());
   });
   watches_->topics.on_change([this](const auto& before, const auto& after) {
-    const auto& row = either(before, after);
-    topics_->queue().add(row.key);
-    for (const auto& other : reconcile::namesakes(watches_->rows, row)) topics_->queue().add(other->key);
+    topics_->queue().add(either(before, after).key);
+    // A name that is given up concerns those that wait for it.
+    for (const auto& row : {before, after}) {
+      if (row == nullptr) continue;
+      for (const auto& other : reconcile::namesakes(watches_->rows, *row)) topics_->queue().add(other->key);
+    }
   });
   const auto owned = [this, add_cluster](const auto& before, const auto& after) {
     const auto& row = either(before, after);
@@ -190,8 +189,9 @@ void unit::route_events() {
     owned(before, after);
     // A broker that has just become ready: Topics that waited for it need not wait for their next try.
     if (after == nullptr || !after->ready || (before != nullptr && before->ready)) return;
-    for (const auto& topic : watches_->rows.topics.all()) {
-      if (topic->cluster == label(after->labels, resources::cluster_label)) topics_->queue().add(topic->key);
+    const object_key cluster{after->key.namespace_name, label(after->labels, resources::cluster_label)};
+    for (const auto& topic : reconcile::topics_of(watches_->rows, cluster)) {
+      if (!api::is_true(topic->conditions, "Ready")) topics_->queue().add(topic->key);
     }
   });
 }
@@ -205,7 +205,13 @@ void unit::start_working() {
   working_ = true;
 }
 
+void unit::begin_stop() {
+  for (auto* controller : {polls_.get(), topics_.get(), pools_.get(), clusters_.get()}) controller->queue().shut_down();
+  for (auto* informer : watches_->all()) informer->begin_stop();
+}
+
 void unit::stop() {
+  begin_stop();
   if (working_) {
     for (auto* controller : {polls_.get(), topics_.get(), pools_.get(), clusters_.get()}) controller->stop();
   }

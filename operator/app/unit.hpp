@@ -19,11 +19,15 @@ namespace braidmq::operator_app {
 
 class unit {
  public:
-  unit(k8s::client& api, k8s::event_recorder& events, const options& given, std::string namespace_name);
+  // `may_write`: whether this process still leads, for what is written to brokers; `api` asks for itself.
+  unit(
+      k8s::client& api, k8s::event_recorder& events, const options& given, std::string namespace_name,
+      std::function<bool()> may_write = [] { return true; });
   ~unit();
 
   void start_watching();
   void start_working();  // as leader
+  void begin_stop();     // takes up nothing more, without waiting for what is under way
   void stop();
 
   // Kinds that have not been listed yet, in words.

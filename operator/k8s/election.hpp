@@ -2,8 +2,8 @@
 //
 // Another's Lease counts as expired when our own monotonic clock says that it has not changed for its duration; the
 // times inside are for people. Writes carry the resource version that was seen, so of two that try one fails. A Lease
-// is no fence: a paused leader that wakes up may still have a request on its way, which is why everything that matters
-// is sent with preconditions.
+// is no fence: a leader that is paused between the look at its clock and the request (http_client_options::may_write)
+// may still send it, which is why everything that matters goes with preconditions.
 //
 // The client must answer well within the renew deadline: give the election one of its own, with a deadline of a few
 // seconds. Threads: one owner; is_leader() and lead_until() from any.

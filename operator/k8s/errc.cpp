@@ -40,6 +40,8 @@ class k8s_category final : public std::error_category {
         return "canceled";
       case errc::config:
         return "no usable configuration";
+      case errc::not_leading:
+        return "not leading";
     }
     return "unknown Kubernetes error";
   }

@@ -22,6 +22,7 @@ enum class errc {
   bad_response,       // an answer that is not what the API promises
   canceled,           // by us
   config,             // neither in a pod nor a usable kubeconfig
+  not_leading,        // nothing was sent: this process may not write now
 };
 
 std::error_code make_error_code(errc code);

@@ -128,8 +128,12 @@ result<std::string> http_client::state::run(const call& what) {
   const auto deadline = io::system_clock().now() + options.deadline;
   bool tried_token = false, tried_trust = false;
   for (int attempts = 1;; ++attempts) {
+    if (stop.raised()) return fail(errc::canceled, "the client is shut down");
     const auto trust = secrets.trust();
-    http_exchange got = wire->send(to_request(what, deadline));
+    const auto request = to_request(what, deadline);
+    if (what.method != "GET" && options.may_write && !options.may_write())
+      return fail(errc::not_leading, fmt::format("{} was not sent: the Lease may be another's by now", what.verb));
+    http_exchange got = wire->send(request);
     attempt_result failed;
     if (got.answer) {
       const int code = got.answer->status;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -27,6 +28,9 @@ struct http_client_options {
   io::duration watch_grace = std::chrono::seconds(5);  // for the server to end a watch whose time is over
   std::size_t max_watch_line_bytes = 16U << 20U;
   std::string user_agent = "braidmq";
+  // Asked right before each write is sent, the first time and again: false and it is not (errc::not_leading). A process
+  // that was stopped for longer than its Lease must find out before it writes, not after. None: always.
+  std::function<bool()> may_write;
   std::string field_manager;  // of patches, as managedFields shows it; empty: the server takes the user agent
   transport_options connections;
 };

@@ -25,6 +25,7 @@ class informer_base {
   // Within a second, but for a list under way: that takes as long as its client lets it (see http_client::shut_down).
   // The cache stays.
   virtual void stop() = 0;
+  virtual void begin_stop() = 0;  // without waiting, so that of many all end at the same time
   virtual bool has_synced() const = 0;
   virtual reflector_figures read_figures() const = 0;
   virtual std::optional<std::string> stuck() const = 0;
@@ -56,8 +57,9 @@ class informer final : public informer_base, private reflector_sink {
   void start() override {
     thread_ = std::thread([this]() noexcept { reflector_.run(stop_); });  // tidy: allow(thread): one per watch
   }
+  void begin_stop() override { stop_.raise(); }
   void stop() override {
-    stop_.raise();
+    begin_stop();
     if (thread_.joinable()) thread_.join();
   }
 

@@ -38,6 +38,13 @@ class leader_elector {
 
   // Ends both threads and gives the Lease free. on_lost is not called.
   void stop();
+  // No more renewals, without waiting: for an owner that has other things to end before it calls stop(). It goes on
+  // leading until the last renewal is over.
+  void begin_stop() { stop_.raise(); }
+
+  // By the local clock, from any thread: before a write, because no thread of ours may have run since the Lease was
+  // over.
+  bool may_write() const { return lost_ == 0 && election_.is_leader(); }
 
   election_figures read_figures() const;
 

@@ -10,6 +10,7 @@ namespace braidmq::reconcile {
 namespace {
 
 constexpr int max_pages = 100;
+constexpr int max_named = 5;
 
 result<std::vector<api::claim>> list_claims(environment& env, const std::string& namespace_name,
                                             const std::string& selector) {
@@ -31,18 +32,17 @@ std::string cluster_id_of(const api::claim& claim) {
 
 }  // namespace
 
-result<bool> delete_claims(environment& env, const std::string& namespace_name, const std::string& selector,
-                           const std::string& cluster_id) {
+result<std::vector<api::claim>> delete_claims(environment& env, const std::string& namespace_name,
+                                              const std::string& selector, const std::string& cluster_id) {
   BRAID_TRY(claims, list_claims(env, namespace_name, selector));
-  bool none = true;
+  // Another life's data stay.
+  std::erase_if(claims, [&](const auto& one) { return cluster_id.empty() || cluster_id_of(one) != cluster_id; });
   for (const auto& claim : claims) {
-    if (cluster_id.empty() || cluster_id_of(claim) != cluster_id) continue;  // another life's data
-    none = false;
     if (claim.deleting) continue;
     BRAID_TRY_VOID(
         env.api.remove(api::claim_type, claim.key, {.uid = claim.uid, .resource_version = claim.resource_version}));
   }
-  return none;
+  return std::move(claims);
 }
 
 result<found_claims> find_claims(environment& env, const object_key& cluster) {
@@ -56,12 +56,15 @@ result<found_claims> find_claims(environment& env, const object_key& cluster) {
   return found;
 }
 
-result<bool> any_pod(environment& env, const std::string& namespace_name, const std::string& selector) {
-  BRAID_TRY(
-      page,
-      env.api.list(api::pod_type,
-                   {.namespace_name = namespace_name, .label_selector = selector, .limit = 1, .metadata_only = true}));
-  return !page.items.empty();
+result<std::vector<api::row>> live_pods(environment& env, const std::string& namespace_name,
+                                        const std::string& selector) {
+  BRAID_TRY(page, env.api.list(api::pod_type, {.namespace_name = namespace_name,
+                                               .label_selector = selector,
+                                               .limit = max_named,
+                                               .metadata_only = true}));
+  std::vector<api::row> pods;
+  for (const auto& item : page.items) pods.push_back(api::read_metadata(item));
+  return pods;
 }
 
 std::string cluster_selector_text(const std::string& cluster) {

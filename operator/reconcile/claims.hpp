@@ -6,9 +6,9 @@
 namespace braidmq::reconcile {
 
 // Deletes the claims that a label selector finds and whose annotation names `cluster_id`; reads and deletes live, each
-// by its UID. True when none is left.
-result<bool> delete_claims(environment& env, const std::string& namespace_name, const std::string& selector,
-                           const std::string& cluster_id);
+// by its UID. The result: those that are not gone yet.
+result<std::vector<api::claim>> delete_claims(environment& env, const std::string& namespace_name,
+                                              const std::string& selector, const std::string& cluster_id);
 
 // Whether any claim of the cluster is there, and the id that they carry.
 struct found_claims {
@@ -17,8 +17,9 @@ struct found_claims {
 };
 result<found_claims> find_claims(environment& env, const object_key& cluster);
 
-// Pods that a label selector finds, asked of the server.
-result<bool> any_pod(environment& env, const std::string& namespace_name, const std::string& selector);
+// Pods that a label selector finds, asked of the server; of many the first few.
+result<std::vector<api::row>> live_pods(environment& env, const std::string& namespace_name,
+                                        const std::string& selector);
 
 std::string cluster_selector_text(const std::string& cluster);
 std::string pool_selector_text(const std::string& cluster, const std::string& pool);

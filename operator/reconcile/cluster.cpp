@@ -6,6 +6,7 @@
 #include "reconcile/claims.hpp"
 #include "reconcile/cluster_objects.hpp"
 #include "reconcile/cluster_status.hpp"
+#include "reconcile/deletion_wait.hpp"
 #include "reconcile/identity_keeper.hpp"
 #include "reconcile/write.hpp"
 #include "resources/broker_config.hpp"
@@ -23,25 +24,45 @@ status keep_finalizer(environment& env, const api::braid_cluster& cluster) {
   return remove_finalizer(env, api::cluster_type, cluster, api::cluster_finalizer);
 }
 
+result<outcome> say_wait(environment& env, const api::braid_cluster& cluster, const deletion_wait& waits) {
+  BRAID_TRY_VOID(write_deletion_wait(env, api::cluster_type, cluster, cluster.status_hash, cluster.conditions,
+                                     cluster.status.is_object() ? cluster.status : json::object(), waits));
+  return again_after(deletion_step);
+}
+
+// Ours is not there, or not any more: nothing is left to be done here.
+result<outcome> wait_for_others(environment& env, const api::braid_cluster& cluster) {
+  deletion_wait waits(env, cluster);
+  waits.add_foreign_finalizers(api::cluster_finalizer);
+  if (!waits.any()) return done();
+  if (!waits.lasts()) return again_after(waits.until_it_lasts());
+  BRAID_TRY_VOID(just_status(say_wait(env, cluster, waits)));
+  return done();
+}
+
 // deletionPolicy Delete: brokers first (their pools see to that), then volumes, then the identity.
 result<outcome> finish_deletion(environment& env, const api::braid_cluster& cluster) {
-  if (!cluster.has_finalizer(api::cluster_finalizer)) return done();
+  if (!cluster.has_finalizer(api::cluster_finalizer)) return wait_for_others(env, cluster);
   const bool abandoned = cluster.is_set(api::abandon_annotation);
   if (!abandoned && cluster.deletion_policy == api::deletion_policy::remove) {
     const auto& ns = cluster.key.namespace_name;
     const auto selector = cluster_selector_text(cluster.key.name);
-    BRAID_TRY(running, any_pod(env, ns, selector));
-    bool sets = false;
-    for (const auto& pool : pools_of(env.caches, cluster.key)) sets |= stateful_set_of(env.caches, *pool) != nullptr;
-    if (running || sets) return again_after(deletion_step);
+    deletion_wait waits(env, cluster);
+    BRAID_TRY(running, live_pods(env, ns, selector));
+    waits.add_pods(running);
+    for (const auto& pool : pools_of(env.caches, cluster.key)) {
+      if (stateful_set_of(env.caches, *pool) != nullptr) waits.add_set(pool->key);
+    }
+    if (waits.any()) return say_wait(env, cluster, waits);
     const object_key identity{ns, resources::identity_name(cluster.key.name)};
     const auto live = env.api.get(api::config_map_type, identity);
     if (!live && live.error().code != k8s::errc::not_found) return tl::unexpected(live.error());
     if (live) {
       const auto who = resources::read_identity(*live);
       if (who) {
-        BRAID_TRY(none, delete_claims(env, ns, selector, who->cluster_id));
-        if (!none) return again_after(deletion_step);
+        BRAID_TRY(left, delete_claims(env, ns, selector, who->cluster_id));
+        waits.add_claims(left);
+        if (waits.any()) return say_wait(env, cluster, waits);
       }
       BRAID_TRY_VOID(env.api.remove(
           api::config_map_type, identity,

@@ -65,6 +65,8 @@ struct environment {
   reconcile::settings settings;
   broker_states brokers;
   write_memory writes;
+  // Asked before each change of a broker; `api` asks for itself. False: this process may not lead any more.
+  std::function<bool()> may_write = [] { return true; };
   std::atomic<bool> crds_outdated{false};  // the kinds on the server are older than this operator
 
   std::int64_t now_s() const { return clock.wall_ms() / 1000; }

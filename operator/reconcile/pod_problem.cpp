@@ -1,6 +1,8 @@
 #include "reconcile/pod_problem.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -111,13 +113,31 @@ std::optional<problem> waiting_claim(environment& env, const api::pod& pod) {
   return std::nullopt;
 }
 
+// Nothing when a clock is far from ours: better told too early than hours late.
+io::duration unscheduled_grace_left(const api::pod& pod, std::int64_t now_s) {
+  constexpr std::int64_t unscheduled_grace_s = 10;
+  if (pod.deleting || pod.scheduled || pod.unscheduled_s == 0) return {};
+  const auto passed = std::abs(now_s - pod.unscheduled_s);
+  return std::chrono::seconds(passed < unscheduled_grace_s ? unscheduled_grace_s - passed : 0);
+}
+
 }  // namespace
 
-std::optional<problem> pod_problem(const api::pod& pod) {
+std::optional<io::duration> until_unscheduled_is_told(const std::vector<pod_ptr>& pods, std::int64_t now_s) {
+  std::optional<io::duration> first;
+  for (const auto& pod : pods) {
+    const auto left = unscheduled_grace_left(*pod, now_s);
+    if (left > io::duration{}) first = std::min(first.value_or(left), left);
+  }
+  return first;
+}
+
+std::optional<problem> pod_problem(const api::pod& pod, std::int64_t now_s) {
   const auto& broker = pod.broker;
   if (pod.deleting || pod.ready) return std::nullopt;
   if (!pod.scheduled) {
     if (pod.unscheduled_reason.empty()) return std::nullopt;  // not looked at yet
+    if (unscheduled_grace_left(pod, now_s) > io::duration{}) return std::nullopt;
     return problem{pod.unscheduled_reason,
                    fmt::format("no node takes pod {}: {}", pod.key.name, pod.unscheduled_message)};
   }
@@ -134,15 +154,15 @@ std::optional<problem> pod_problem(const api::pod& pod) {
   return std::nullopt;
 }
 
-bool is_broken(const api::pod& pod) {
-  return !pod.deleting && !pod.broker.running && pod_problem(pod).has_value();
+bool is_broken(const api::pod& pod, std::int64_t now_s) {
+  return !pod.deleting && !pod.broker.running && pod_problem(pod, now_s).has_value();
 }
 
 std::optional<problem> pool_problem(environment& env, const api::braid_pool& pool,
                                     const std::shared_ptr<const api::stateful_set>& set,
                                     const std::vector<pod_ptr>& pods) {
   for (const auto& pod : pods) {
-    auto found = pod_problem(*pod);
+    auto found = pod_problem(*pod, env.now_s());
     if (!found) continue;
     if (!pod->scheduled) {
       if (auto claim = waiting_claim(env, *pod)) return claim;

@@ -8,6 +8,7 @@
 #include "reconcile/listeners.hpp"
 #include "reconcile/scope.hpp"
 #include "reconcile/secret_keeper.hpp"
+#include "reconcile/topic_survey.hpp"
 
 namespace braidmq::reconcile {
 namespace {
@@ -47,6 +48,30 @@ bool push_addresses(environment& env, const api::braid_cluster& cluster, const a
   return pushed;
 }
 
+struct answers {
+  admin_client::cluster_info cluster;
+  std::vector<object_key> topics;
+};
+
+// All that a poll asks: it has failed when any of it has, so that what was not heard is asked for again.
+result<answers> ask(environment& env, const object_key& key, const api::pod& pod, admin_client::client& broker) {
+  answers got;
+  BRAID_TRY(cluster, broker.cluster());
+  got.cluster = std::move(cluster);
+  const auto known = env.brokers.find(key);
+  const auto& last = known->info;
+  // What it refused before, a broker that was started again may take; what had to wait for it need wait no longer.
+  const bool is_new = !known->answered || !known->reachable(env.clock.now()) || known->pod_uid != pod.uid ||
+                      last.cluster_id != got.cluster.cluster_id ||
+                      last.replication_factor != got.cluster.replication_factor;
+  // The index is from before the list: what changes meanwhile has a higher one and is looked at by the next poll.
+  if (is_new || last.metadata_index != got.cluster.metadata_index) {
+    BRAID_TRY(topics, topics_to_look_at(env.caches, key, broker, is_new));
+    got.topics = std::move(topics);
+  }
+  return got;
+}
+
 }  // namespace
 
 std::shared_ptr<const api::pod> pod_to_ask(const environment& env, const object_key& cluster) {
@@ -60,7 +85,12 @@ std::shared_ptr<const api::pod> pod_to_ask(const environment& env, const object_
 
 result<std::unique_ptr<admin_client::client>> connect_to(environment& env, const object_key& cluster,
                                                          const api::pod& pod) {
-  return env.connect(pod.pod_ip, [&api = env.api, cluster] { return read_cluster_secret(api, cluster); });
+  // The secret is asked for right before each change, and a change without one is none.
+  return env.connect(pod.pod_ip, [&env, cluster]() -> result<std::string> {
+    BRAID_TRY(secret, read_cluster_secret(env.api, cluster));
+    if (!env.may_write()) return fail(k8s::errc::not_leading, "the broker was not told: the Lease may be another's");
+    return std::move(secret);
+  });
 }
 
 poll_result poll_broker(environment& env, const object_key& key) {
@@ -79,12 +109,16 @@ poll_result poll_broker(environment& env, const object_key& key) {
     if (!known->answered) return {};
     env.brokers.absent(key, "no broker runs", now);
     const bool reachable = env.brokers.find(key)->reachable(now);
-    return {.cluster_changed = reachable != was_reachable || known->failures == 0,
-            .topics_changed = reachable != was_reachable,
-            .again_after = reachable ? std::optional<io::duration>(starting_interval) : std::nullopt};
+    poll_result found{.cluster_changed = reachable != was_reachable || known->failures == 0,
+                      .topics = {},
+                      .again_after = reachable ? std::optional<io::duration>(starting_interval) : std::nullopt};
+    if (reachable != was_reachable) {
+      for (const auto& topic : topics_of(env.caches, key)) found.topics.push_back(topic->key);
+    }
+    return found;
   }
   auto broker = connect_to(env, key, *pod);
-  auto info = broker ? (*broker)->cluster() : result<admin_client::cluster_info>(tl::unexpected(broker.error()));
+  auto info = broker ? ask(env, key, *pod, **broker) : result<answers>(tl::unexpected(broker.error()));
   poll_result found;
   if (!info) {
     const auto before = env.brokers.failed(key, info.error().to_string(), now);
@@ -92,12 +126,11 @@ poll_result poll_broker(environment& env, const object_key& key) {
     found.again_after = starting_interval;
     return found;
   }
-  const auto before = env.brokers.answered(key, pod->uid, *info);
+  const auto before = env.brokers.answered(key, pod->uid, info->cluster);
   found.cluster_changed = !before->answered || !was_reachable || before->pod_uid != pod->uid ||
-                          shown_part(before->info) != shown_part(*info);
-  found.topics_changed = !before->answered || before->info.metadata_index != info->metadata_index ||
-                         before->info.cluster_id != info->cluster_id || !was_reachable;
-  const bool pushed = !cluster->paused && push_addresses(env, *cluster, *pod, **broker, *info);
+                          shown_part(before->info) != shown_part(info->cluster);
+  found.topics = std::move(info->topics);
+  const bool pushed = !cluster->paused && push_addresses(env, *cluster, *pod, **broker, info->cluster);
   const bool settled = !pushed && api::is_true(cluster->conditions, "Ready");
   found.again_after = settled ? settled_interval : starting_interval;
   return found;

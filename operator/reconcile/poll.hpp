@@ -1,5 +1,6 @@
-// Asks a cluster's broker every few seconds how it is, and pushes what it must advertise. No condition is written here:
-// what has changed is told, and the reconcilers of clusters and topics look at it.
+// Asks a cluster's broker every few seconds how it is and, when its metadata log has moved, for its topics; pushes what
+// it must advertise. No condition is written here: what has changed is told, and the reconcilers of clusters and topics
+// look at it.
 #pragma once
 
 #include "reconcile/environment.hpp"
@@ -8,7 +9,7 @@ namespace braidmq::reconcile {
 
 struct poll_result {
   bool cluster_changed = false;             // something that the BraidCluster's status shows
-  bool topics_changed = false;              // the metadata log has moved: Topics may differ from their specs
+  std::vector<object_key> topics;           // Topics that are not what their last status says, or wait for this broker
   std::optional<io::duration> again_after;  // nothing: when a pod changes
 };
 

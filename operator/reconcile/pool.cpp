@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reconcile/claims.hpp"
+#include "reconcile/deletion_wait.hpp"
 #include "reconcile/pending.hpp"
 #include "reconcile/pod_problem.hpp"
 #include "reconcile/pool_status.hpp"
@@ -41,9 +42,9 @@ status replace_broken(environment& env, const pool_view& view, const std::string
   if (set == nullptr || set->observed_generation < set->generation || revision_of(*set) != revision) return {};
   for (const auto& pod : view.pods) {
     const auto* has = api::find(pod->annotations, resources::revision_annotation);
-    if (pod->owner_uid != set->uid || (has != nullptr && *has == revision) || !is_broken(*pod)) continue;
+    if (pod->owner_uid != set->uid || (has != nullptr && *has == revision) || !is_broken(*pod, env.now_s())) continue;
     const auto live = env.api.get(api::pod_type, pod->key);
-    if (!live || k8s::uid_of(*live) != pod->uid || !is_broken(api::read_pod(*live))) continue;
+    if (!live || k8s::uid_of(*live) != pod->uid || !is_broken(api::read_pod(*live), env.now_s())) continue;
     BRAID_TRY_VOID(env.api.remove(api::pod_type, pod->key,
                                   {.uid = pod->uid, .resource_version = std::string(k8s::resource_version_of(*live))}));
     env.events.record(reference(api::pool_type, *view.pool), k8s::event_type::normal, "PodReplaced", "DeletePod",
@@ -97,8 +98,29 @@ status stop_without_cluster(environment& env, pool_view& view) {
   return {};
 }
 
-result<outcome> finish_deletion(environment& env, const api::braid_pool& pool) {
-  if (!pool.has_finalizer(pool_finalizer)) return done();
+result<outcome> say_wait(environment& env, const pool_ptr& pool, const deletion_wait& waits) {
+  pool_view view;
+  view.pool = pool;
+  view.set = stateful_set_of(env.caches, *pool);
+  view.pods = pods_of(env.caches, *pool);
+  BRAID_TRY_VOID(write_deletion_wait(env, api::pool_type, *pool, pool->status_hash, pool->conditions,
+                                     pool_status(view, env.now_s()), waits));
+  return again_after(deletion_step);
+}
+
+// Ours is not there, or not any more: nothing is left to be done here.
+result<outcome> wait_for_others(environment& env, const pool_ptr& pool) {
+  deletion_wait waits(env, *pool);
+  waits.add_foreign_finalizers(pool_finalizer);
+  if (!waits.any()) return done();
+  if (!waits.lasts()) return again_after(waits.until_it_lasts());
+  BRAID_TRY_VOID(just_status(say_wait(env, pool, waits)));
+  return done();
+}
+
+result<outcome> finish_deletion(environment& env, const pool_ptr& which) {
+  const auto& pool = *which;
+  if (!pool.has_finalizer(pool_finalizer)) return wait_for_others(env, which);
   const auto release = [&]() -> result<outcome> {
     BRAID_TRY_VOID(remove_finalizer(env, api::pool_type, pool, pool_finalizer));
     return done();
@@ -107,12 +129,16 @@ result<outcome> finish_deletion(environment& env, const api::braid_pool& pool) {
   const auto set = stateful_set_of(env.caches, pool);
   BRAID_TRY_VOID(remove_if_there(env, api::stateful_set_type, set.get()));
   const auto selector = pool_selector_text(pool.cluster, pool.key.name);
-  BRAID_TRY(running, any_pod(env, pool.key.namespace_name, selector));
-  if (set != nullptr || running) return again_after(deletion_step);
+  deletion_wait waits(env, pool);
+  BRAID_TRY(running, live_pods(env, pool.key.namespace_name, selector));
+  waits.add_pods(running);
+  if (set != nullptr) waits.add_set(set->key);
+  if (waits.any()) return say_wait(env, which, waits);
   const auto who = cached_identity(env.caches, pool.cluster_key());
   if (who) {
-    BRAID_TRY(none, delete_claims(env, pool.key.namespace_name, selector, who->cluster_id));
-    if (!none) return again_after(deletion_step);
+    BRAID_TRY(left, delete_claims(env, pool.key.namespace_name, selector, who->cluster_id));
+    waits.add_claims(left);
+    if (waits.any()) return say_wait(env, which, waits);
   }
   return release();
 }
@@ -128,7 +154,7 @@ result<outcome> reconcile_pool(environment& env, const object_key& key) {
   pool_view view;
   view.pool = env.caches.pools.find(key);
   if (view.pool == nullptr) return gone();
-  if (view.pool->deleting) return finish_deletion(env, *view.pool);
+  if (view.pool->deleting) return finish_deletion(env, view.pool);
   view.cluster = env.caches.clusters.find(view.pool->cluster_key());
   view.set = stateful_set_of(env.caches, *view.pool);
   view.pods = pods_of(env.caches, *view.pool);
@@ -151,6 +177,7 @@ result<outcome> reconcile_pool(environment& env, const object_key& key) {
   if (alone && (view.set != nullptr || !view.pods.empty())) return again_after(look_again);
   if (view.refused && (view.refused->reason == "NameTaken" || view.refused->reason == "StatefulSetRefused"))
     return again_after(refused_retry);  // quotas and what others own are not watched
+  if (const auto left = until_unscheduled_is_told(view.pods, env.now_s())) return again_after(*left);
   const bool settled = view.set != nullptr && is_pool_ready(view);
   return settled || (view.refused && view.refused->reason != "WaitingForCluster") ? done() : again_after(look_again);
 }

@@ -45,6 +45,10 @@ std::vector<pod_ptr> pods_of(const caches& from, const api::braid_pool& pool) {
   return pods;
 }
 
+std::vector<topic_ptr> topics_of(const caches& from, const object_key& cluster) {
+  return from.topics.find_by(cluster.namespace_name, cluster.name);
+}
+
 std::shared_ptr<const api::stateful_set> stateful_set_of(const caches& from, const api::braid_pool& pool) {
   auto found = from.stateful_sets.find(pool.key);
   return found != nullptr && found->owner_uid == pool.uid ? found : nullptr;

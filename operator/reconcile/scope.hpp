@@ -9,11 +9,14 @@ namespace braidmq::reconcile {
 using cluster_ptr = std::shared_ptr<const api::braid_cluster>;
 using pool_ptr = std::shared_ptr<const api::braid_pool>;
 using pod_ptr = std::shared_ptr<const api::pod>;
+using topic_ptr = std::shared_ptr<const api::topic>;
 
 // Not those that are being deleted, by name.
 std::vector<pool_ptr> pools_of(const caches& from, const object_key& cluster);
 // By name, terminating ones too.
 std::vector<pod_ptr> pods_of(const caches& from, const api::braid_pool& pool);
+// By the topics' names.
+std::vector<topic_ptr> topics_of(const caches& from, const object_key& cluster);
 
 // Its StatefulSet, if it is there and the pool's.
 std::shared_ptr<const api::stateful_set> stateful_set_of(const caches& from, const api::braid_pool& pool);

@@ -246,10 +246,8 @@ result<outcome> pass::change(admin_client::client& broker, const topic_plan& pla
 }  // namespace
 
 std::vector<topic_ptr> namesakes(const caches& from, const api::topic& of) {
-  auto all = from.topics.all();
-  std::erase_if(all, [&of](const topic_ptr& other) {
-    return other->uid == of.uid || other->topic_name != of.topic_name || other->cluster_key() != of.cluster_key();
-  });
+  auto all = from.topics.find_by(of.key.namespace_name, of.cluster, of.topic_name);
+  std::erase_if(all, [&of](const topic_ptr& other) { return other->uid == of.uid; });
   return all;
 }
 

@@ -2,11 +2,9 @@
 // are set back. Never blocked by a cluster that is gone.
 #pragma once
 
-#include "reconcile/environment.hpp"
+#include "reconcile/scope.hpp"
 
 namespace braidmq::reconcile {
-
-using topic_ptr = std::shared_ptr<const api::topic>;
 
 result<outcome> reconcile_topic(environment& env, const object_key& key);
 

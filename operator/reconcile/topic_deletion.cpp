@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "reconcile/deletion_wait.hpp"
 #include "reconcile/poll.hpp"
 #include "reconcile/scope.hpp"
 #include "reconcile/topic_status.hpp"
@@ -11,7 +12,7 @@
 namespace braidmq::reconcile {
 namespace {
 
-constexpr auto retry = std::chrono::seconds(5);
+constexpr auto next_try = std::chrono::seconds(5);
 
 result<outcome> release(environment& env, const api::topic& topic, const char* reason, const std::string& note) {
   BRAID_TRY_VOID(remove_finalizer(env, api::topic_type, topic, api::topic_finalizer));
@@ -51,13 +52,25 @@ result<outcome> wait(environment& env, const api::topic& topic, const std::strin
                                            "set the annotation braidmq.io/abandon",
                                            why)};
   BRAID_TRY_VOID(just_status(write_topic_status(env, topic, view)));
-  return again_after(retry);
+  return again_after(next_try);
+}
+
+// Ours is not there, or not any more: nothing is left to be done here.
+result<outcome> wait_for_others(environment& env, const api::topic& topic) {
+  deletion_wait waits(env, topic);
+  waits.add_foreign_finalizers(api::topic_finalizer);
+  if (!waits.any()) return done();
+  if (!waits.lasts()) return again_after(waits.until_it_lasts());
+  topic_view view;
+  view.trouble = problem{"DeletionWaits", waits.words()};
+  BRAID_TRY_VOID(just_status(write_topic_status(env, topic, view)));
+  return done();
 }
 
 }  // namespace
 
 result<outcome> finish_topic_deletion(environment& env, const api::topic& topic) {
-  if (!topic.has_finalizer(api::topic_finalizer)) return done();
+  if (!topic.has_finalizer(api::topic_finalizer)) return wait_for_others(env, topic);
   BRAID_TRY(keep, reason_to_keep(env, topic));
   if (keep) return release(env, topic, "TopicKept", fmt::format("topic {} stays: {}", topic.topic_name, *keep));
   if (const auto cluster = env.caches.clusters.find(topic.cluster_key()); cluster != nullptr && cluster->paused)

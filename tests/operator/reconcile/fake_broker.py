@@ -63,8 +63,8 @@ class FakeBroker:
             self.listeners[parts[1]] = {"name": parts[1], "host": body["host"], "port": body["port"]}
             self.index += 1
             return 200, self.listeners[parts[1]]
-        if parts == ["topics"] and method == "POST":
-            return self.create(body)
+        if parts == ["topics"]:
+            return self.create(body) if method == "POST" else self.page(query)
         if parts[0] == "topics" and len(parts) == 2:
             return self.topic(method, parts[1], query, body)
         return 404, {"error": "NOT_FOUND", "message": path}
@@ -86,6 +86,12 @@ class FakeBroker:
         if body["name"] in self.topics:
             return 409, {"error": "TOPIC_ALREADY_EXISTS", "message": body["name"]}
         return 201, self.put_topic(body["name"], body["partitions"], dict(body["configs"]))
+
+    def page(self, query):
+        after, limit = query.get("after", [""])[0], int(query.get("limit", ["100"])[0])
+        names = sorted(name for name in self.topics if name > after)
+        page = {"metadataIndex": self.index, "topics": [self.topics[name] for name in names[:limit]]}
+        return 200, page | ({"next": names[limit - 1]} if len(names) > limit else {})
 
     def topic(self, method, name, query, body):
         topic = self.topics.get(name)

@@ -241,6 +241,20 @@ TEST_F(leader_elector_test, starts_once_and_hands_over_on_stop) {
   EXPECT_EQ(api.read(leases, lease)->at("spec").at("holderIdentity"), "");
 }
 
+TEST_F(leader_elector_test, may_not_write_from_the_moment_when_the_lease_is_over) {
+  atomic_clock clock;
+  election_options options{.lease = lease, .identity = "one"};
+  options.retry_period = 1s;
+  auto one = leader_elector::start(api, options, {.on_started = [this] { note(started_count); }, .on_lost = {}}, clock);
+  ASSERT_TRUE(one);
+  ASSERT_TRUE(wait_for(started_count, 1));
+  EXPECT_TRUE((*one)->may_write());
+  api.fail_next("", "leases", {errc::server_error, "away"}, 1'000'000);
+  clock.advance(10s);  // stopped and woken: whether a thread has noticed must not matter
+  EXPECT_FALSE((*one)->may_write());
+  (*one)->stop();
+}
+
 TEST_F(leader_elector_test, tells_the_loss_once_and_never_leads_again) {
   auto one = start("one");
   ASSERT_TRUE(wait_for(started_count, 1));

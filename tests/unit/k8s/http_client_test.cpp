@@ -487,5 +487,29 @@ TEST_F(http_client_test, many_threads_share_a_client) {
   EXPECT_LE(server->connections(), 16);
 }
 
+// --- A Lease that is over -------------------------------------------------------------------------------------------
+
+TEST_F(http_client_test, who_may_not_write_sends_no_write) {
+  options.may_write = [] { return false; };
+  start([](const auto&, auto& connection) { connection.respond(200, thing("a").dump()); });
+  EXPECT_EQ(code_of(client->create(things, thing("a"), "op").error()), errc::not_leading);
+  EXPECT_EQ(code_of(client->apply(things, thing("a"), {.field_manager = "op"}).error()), errc::not_leading);
+  EXPECT_EQ(code_of(client->json_patch(things, a, json::array()).error()), errc::not_leading);
+  EXPECT_EQ(code_of(client->remove(things, a, {.uid = "u-a"}).error()), errc::not_leading);
+  EXPECT_EQ(server->requests().size(), 0U);
+  EXPECT_TRUE(client->get(things, a));
+}
+
+TEST_F(http_client_test, a_write_that_failed_is_not_sent_again_by_who_may_not_write_any_more) {
+  std::atomic<bool> leads{true};
+  options.may_write = [&leads] { return leads.load(); };
+  start([&leads](const auto&, auto& connection) {
+    leads = false;
+    connection.respond(503, status_object(503, "ServiceUnavailable", "later"));
+  });
+  EXPECT_EQ(code_of(client->apply(things, thing("a"), {.field_manager = "op"}).error()), errc::not_leading);
+  EXPECT_EQ(server->requests().size(), 1U);
+}
+
 }  // namespace
 }  // namespace braidmq::k8s::testing

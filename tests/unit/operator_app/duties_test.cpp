@@ -41,6 +41,8 @@ TEST(initial_objects, are_applied_once_and_again_when_their_text_changes) {
   put_map(api, {{"100-topic.json", changed.dump()}});
   EXPECT_EQ(apply_initial_objects(api, map), 1);
   EXPECT_EQ(api.read(api::topic_type, {"shop", "orders"}).value()["spec"]["partitions"], 12);
+  // The one that was there is meant: deleted meanwhile, it is not made anew.
+  EXPECT_EQ(api.writes().back().body["metadata"]["uid"], topic["metadata"]["uid"]);
   EXPECT_EQ(apply_initial_objects(api, map), 0);
 
   put_map(api, json::object());  // what is taken out is not deleted

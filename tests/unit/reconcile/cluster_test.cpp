@@ -351,6 +351,13 @@ TEST(cluster, an_unschedulable_pod_has_the_schedulers_words) {
   w.schedule = false;
   w.plain_cluster();
   w.settle();
+  EXPECT_EQ(w.state(pool, "prod-a", "Stalled"), "False") << "it has been so for a moment only";
+  const auto again = w.reconcile(pool, "prod-a");
+  ASSERT_TRUE(again);
+  ASSERT_TRUE(again->again_after.has_value());
+  EXPECT_LE(*again->again_after, std::chrono::seconds(10));
+  w.clock.advance(*again->again_after);
+  w.settle();
   EXPECT_EQ(w.reason(cluster, "prod", "Stalled"), "Unschedulable");
   EXPECT_THAT(w.message(cluster, "prod", "Ready"), HasSubstr("didn't match pod anti-affinity rules"));
   w.schedule = true;
@@ -376,6 +383,8 @@ TEST(cluster, a_missing_storage_class_is_named) {
                                    {"involvedObject", {{"uid", claim["metadata"]["uid"]}}},
                                    {"lastTimestamp", "2026-11-29T20:55:05Z"},
                                    {"message", "storageclass.storage.k8s.io \"nope\" not found"}});
+  w.settle();
+  w.clock.advance(std::chrono::seconds(10));
   w.settle();
   EXPECT_EQ(w.reason(cluster, "prod", "Stalled"), "StorageClassMissing");
   EXPECT_THAT(w.message(cluster, "prod", "Ready"), HasSubstr("Create StorageClass \"nope\""));
@@ -515,6 +524,100 @@ TEST(pool, reclaim_delete_takes_its_volumes) {
   EXPECT_FALSE(w.read(pool, "prod-a"));
   EXPECT_EQ(w.api.read_all(api::claim_type).size(), 0U);
   EXPECT_EQ(w.reason(cluster, "prod", "Ready"), "NoPool");
+}
+
+TEST(cluster, a_deletion_that_waits_says_for_what) {
+  world w;
+  w.plain_cluster();
+  w.change(cluster, "prod", [](json& object) { object["spec"]["deletionPolicy"] = "Delete"; });
+  w.settle();
+  w.sync();  // the operator knows on which node the pod is
+  w.erase(cluster, "prod");
+  ASSERT_TRUE(w.reconcile(cluster, "prod"));
+  EXPECT_THAT(w.message(cluster, "prod", "Reconciling"),
+              AllOf(HasSubstr("pod prod-a-0 on node node-1"), HasSubstr("StatefulSet prod-a"),
+                    HasSubstr("braidmq.io/abandon")));
+  EXPECT_EQ(w.reason(cluster, "prod", "Ready"), "DeletionWaits");
+  EXPECT_EQ(w.state(cluster, "prod", "Stalled"), "False") << "it has only begun";
+  EXPECT_FALSE(w.told("DeletionWaits"));
+  EXPECT_TRUE(w.read(cluster, "prod").value()["status"].contains("clusterId"));
+  w.clock.advance(std::chrono::seconds(10));
+  ASSERT_TRUE(w.reconcile(cluster, "prod"));
+  EXPECT_EQ(w.reason(cluster, "prod", "Stalled"), "DeletionWaits");
+  EXPECT_TRUE(w.told("DeletionWaits"));
+  const auto events = w.events.size();
+  const auto writes = w.own_writes();
+  w.clock.advance(std::chrono::seconds(10));
+  ASSERT_TRUE(w.reconcile(cluster, "prod"));
+  EXPECT_EQ(w.events.size(), events);
+  EXPECT_EQ(w.own_writes(), writes);
+  w.settle();
+  EXPECT_FALSE(w.read(cluster, "prod"));
+}
+
+TEST(cluster, a_deletion_that_waits_for_a_volume_names_it_and_who_holds_it) {
+  world w;
+  w.plain_cluster();
+  w.change(cluster, "prod", [](json& object) { object["spec"]["deletionPolicy"] = "Delete"; });
+  w.settle();
+  w.change(api::claim_type, "data-prod-a-0",
+           [](json& object) { object["metadata"]["finalizers"] = {"kubernetes.io/pvc-protection"}; });
+  w.erase(cluster, "prod");
+  w.settle(60);
+  EXPECT_THAT(w.message(cluster, "prod", "Ready"),
+              HasSubstr("volume claim data-prod-a-0 (finalizers: kubernetes.io/pvc-protection)"));
+  w.change(api::claim_type, "data-prod-a-0", [](json& object) { object["metadata"].erase("finalizers"); });
+  w.api.erase(api::claim_type, {"shop", "data-prod-a-0"});
+  w.settle();
+  EXPECT_FALSE(w.read(cluster, "prod"));
+}
+
+TEST(pool, a_deletion_that_waits_for_a_pod_that_does_not_end_says_so) {
+  world w;
+  w.plain_cluster();
+  w.change(pool, "prod-a", [](json& object) { object["spec"]["storage"]["reclaim"] = "Delete"; });
+  w.settle();
+  w.erase(pool, "prod-a");
+  // As on a node that is lost: the pod is told to end, and nobody there says that it has.
+  w.change(api::pod_type, "prod-a-0", [](json& object) { object["metadata"]["finalizers"] = {"example.org/held"}; });
+  ASSERT_TRUE(w.api.remove(api::pod_type, {"shop", "prod-a-0"}, {}));
+  ASSERT_TRUE(w.reconcile(pool, "prod-a"));
+  ASSERT_TRUE(w.reconcile(pool, "prod-a"));
+  EXPECT_THAT(w.message(pool, "prod-a", "Ready"), HasSubstr("pod prod-a-0 on node node-1, which should have ended"));
+  EXPECT_EQ(w.state(pool, "prod-a", "Stalled"), "False");
+  w.clock.advance(std::chrono::seconds(10));
+  ASSERT_TRUE(w.reconcile(pool, "prod-a"));
+  EXPECT_EQ(w.reason(pool, "prod-a", "Stalled"), "DeletionWaits");
+  EXPECT_TRUE(w.told("DeletionWaits"));
+  EXPECT_EQ(w.read(pool, "prod-a").value()["status"]["replicas"], 1);
+  w.api.erase(api::pod_type, {"shop", "prod-a-0"});
+  w.settle();
+  EXPECT_FALSE(w.read(pool, "prod-a"));
+}
+
+TEST(deletion, that_waits_for_somebody_elses_finalizer_says_so_for_every_kind) {
+  world w;
+  w.plain_cluster();
+  w.apply(api::topic_type, R"({"metadata": {"name": "orders"}, "spec": {"clusterRef": {"name": "prod"}}})");
+  w.settle();
+  const std::vector<std::pair<const k8s::resource_type*, const char*>> all = {
+      {&api::topic_type, "orders"}, {&pool, "prod-a"}, {&cluster, "prod"}};
+  for (const auto& [type, name] : all) {
+    w.change(*type, name, [](json& object) { object["metadata"]["finalizers"] = {"example.org/theirs"}; });
+    w.erase(*type, name);
+    const auto soon = w.reconcile(*type, name);
+    ASSERT_TRUE(soon);
+    EXPECT_EQ(soon->again_after, io::duration(std::chrono::seconds(10)));
+    EXPECT_NE(w.reason(*type, name, "Stalled"), "DeletionWaits") << "it has only begun";
+    w.clock.advance(std::chrono::seconds(10));
+    const auto after = w.reconcile(*type, name);
+    ASSERT_TRUE(after);
+    EXPECT_FALSE(after->again_after.has_value());
+    EXPECT_EQ(w.reason(*type, name, "Stalled"), "DeletionWaits") << name;
+    EXPECT_THAT(w.message(*type, name, "Ready"), HasSubstr("finalizer example.org/theirs")) << name;
+    EXPECT_TRUE(w.told("DeletionWaits"));
+    w.events.clear();
+  }
 }
 
 TEST(pool, reclaim_retain_keeps_them) {

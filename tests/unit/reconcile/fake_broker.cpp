@@ -29,8 +29,19 @@ class fake_admin final : public admin_client::client {
   }
 
   result<admin_client::readiness> ready() override { return admin_client::readiness{.ready = true, .reasons = {}}; }
-  result<admin_client::topic_page> topics(const std::string&, std::int32_t) override {
-    return admin_client::topic_page{};
+  result<admin_client::topic_page> topics(const std::string& after, std::int32_t limit) override {
+    BRAID_TRY_VOID(call());
+    if (!broker_.lists_topics) return fail(errc::timed_out, "no list");
+    ++broker_.lists;
+    admin_client::topic_page page{.metadata_index = broker_.metadata_index, .topics = {}, .next = {}};
+    for (auto it = broker_.topics.upper_bound(after); it != broker_.topics.end(); ++it) {
+      if (std::ssize(page.topics) == limit) {
+        page.next = page.topics.back().name;
+        break;
+      }
+      page.topics.push_back(it->second);
+    }
+    return page;
   }
 
   result<topic_info> topic(const std::string& name) override {

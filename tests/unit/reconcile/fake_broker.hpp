@@ -27,6 +27,8 @@ struct fake_broker {
   bool lose_next_answer = false;                   // of the next change: it is made
   std::function<void(const char* what)> on_write;  // before each change: may throw
   std::function<void()> after_write;
+  bool lists_topics = true;
+  int lists = 0;  // pages given
   int calls = 0;
   int writes = 0;
 

@@ -111,7 +111,7 @@ TEST(pod_problem, a_long_log_is_cut_at_its_beginning) {
   pod.scheduled = true;
   pod.broker.waiting_reason = "CrashLoopBackOff";
   pod.broker.last_message = std::string(5000, 'x') + "\nthe last line says why\n";
-  const auto found = pod_problem(pod);
+  const auto found = pod_problem(pod, 0);
   ASSERT_TRUE(found);
   EXPECT_THAT(found->message, HasSubstr("...the last line says why"));
   EXPECT_LT(found->message.size(), 800U);
@@ -119,14 +119,32 @@ TEST(pod_problem, a_long_log_is_cut_at_its_beginning) {
 
 TEST(pod_problem, a_pod_that_starts_has_none) {
   api::pod pod;
-  EXPECT_FALSE(pod_problem(pod));  // the scheduler has not looked at it
+  EXPECT_FALSE(pod_problem(pod, 0));  // the scheduler has not looked at it
   pod.scheduled = true;
   pod.broker.waiting_reason = "ContainerCreating";
-  EXPECT_FALSE(pod_problem(pod));
+  EXPECT_FALSE(pod_problem(pod, 0));
   pod.broker = {.running = true};
-  EXPECT_FALSE(pod_problem(pod));  // recovering its log, for as long as it takes
+  EXPECT_FALSE(pod_problem(pod, 0));  // recovering its log, for as long as it takes
   pod.broker.restarts = 5;
-  EXPECT_FALSE(pod_problem(pod));
+  EXPECT_FALSE(pod_problem(pod, 0));
+}
+
+TEST(pod_problem, unschedulable_for_a_moment_is_none) {
+  auto pod = std::make_shared<api::pod>();
+  pod->unscheduled_reason = "Unschedulable";
+  pod->unscheduled_s = 1'000;
+  EXPECT_FALSE(pod_problem(*pod, 1'000));
+  EXPECT_FALSE(pod_problem(*pod, 1'009));
+  EXPECT_FALSE(is_broken(*pod, 1'009));
+  EXPECT_TRUE(pod_problem(*pod, 1'010));
+  EXPECT_TRUE(is_broken(*pod, 1'010));
+  EXPECT_FALSE(pod_problem(*pod, 998)) << "a clock that is a little behind";
+  EXPECT_TRUE(pod_problem(*pod, 400)) << "or far";
+  EXPECT_EQ(until_unscheduled_is_told({pod}, 1'003), io::duration(seconds(7)));
+  EXPECT_FALSE(until_unscheduled_is_told({pod}, 1'010));
+  EXPECT_FALSE(until_unscheduled_is_told({}, 0));
+  pod->unscheduled_s = 0;
+  EXPECT_TRUE(pod_problem(*pod, 1'000)) << "since when nobody says";
 }
 
 TEST(hold_back, an_unborn_cluster_may_still_change_all_but_its_claims) {

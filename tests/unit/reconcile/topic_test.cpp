@@ -320,6 +320,23 @@ TEST(topic, one_failed_call_flips_nothing) {
   EXPECT_EQ(w.state(topic, "orders", "Ready"), "True");
 }
 
+// What stands before each change of a broker is the question for the secret.
+TEST(topic, is_not_changed_by_who_may_not_write_any_more) {
+  topic_world w;
+  std::function<result<std::string>()> secret;
+  w.env().connect = [&](const std::string&, auto ask) -> result<std::unique_ptr<admin_client::client>> {
+    secret = std::move(ask);
+    return connect_to_fake(w.broker);
+  };
+  w.orders();
+  ASSERT_TRUE(w.reconcile(topic, "orders"));
+  EXPECT_TRUE(secret());
+  w.env().may_write = [] { return false; };
+  const auto refused = secret();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, k8s::errc::not_leading);
+}
+
 // --- deletion
 
 TEST(topic_deletion, retain_leaves_the_topic) {

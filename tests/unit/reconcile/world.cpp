@@ -281,8 +281,13 @@ void world::run_pod(json pod) {
   auto& status = pod["status"];
   auto& conditions = status["conditions"];
   if (!schedule) {
-    conditions = json::array(
-        {{{"type", "PodScheduled"}, {"status", "False"}, {"reason", "Unschedulable"}, {"message", unscheduled}}});
+    const bool is_new = !conditions.is_array() || conditions[0]["status"] != "False";
+    const json since = is_new ? json(api::format_time(clock.wall_ms() / 1000)) : conditions[0].at("lastTransitionTime");
+    conditions = json::array({{{"type", "PodScheduled"},
+                               {"status", "False"},
+                               {"reason", "Unschedulable"},
+                               {"lastTransitionTime", since},
+                               {"message", unscheduled}}});
     status["phase"] = "Pending";
   } else {
     json container = {{"name", "broker"}, {"restartCount", 0}};
