@@ -153,7 +153,7 @@ quickstart-fresh: ## The same in a fresh Debian bookworm root (needs root and de
 	@tests/integration/quickstart-fresh.sh
 
 run: ## Start a broker on 127.0.0.1:9092 with its data in run/broker
-	@$(MAKE) release
+	@$(MAKE) release RELEASE_TARGETS="braid-broker braidctl"
 	@tests/integration/broker.sh start build/release/$(BROKER) run/broker $${KAFKA_PORT:-9092} $${ADMIN_PORT:-9644}
 
 stop: ## End the brokers that `make run` and `make quickstart KEEP=1` started

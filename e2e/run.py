@@ -109,7 +109,8 @@ def main():
     parser.add_argument("names", nargs="*")
     asked = parser.parse_args()
     wanted = chosen(asked.names, asked.full)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the cluster comes down then, too
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, lambda number, _: sys.exit(128 + number))  # the cluster comes down then, too
     began = time.monotonic()
     where = platform.choose()
     print(f"e2e: Kubernetes is {where.name}", flush=True)

@@ -68,10 +68,11 @@ memory_bounds bounds_of(const config::broker_config& config, const runtime::reso
   wanted.queue_max_bytes = braid::aggregator_options{}.queue_max_bytes;
   wanted.write_behind_max_bytes = static_cast<std::size_t>(config.write_behind_max_bytes);
   wanted.tail_cache_max_bytes = tail_cache_bytes;
-  wanted.requests_max_bytes = requests_bytes;
   wanted.answers_max_bytes = answers_bytes;
   wanted.frame_max_bytes = static_cast<std::size_t>(config.socket_request_max_bytes);
   wanted.entry_max_bytes = static_cast<std::size_t>(config.entry_max_bytes);
+  // A larger limit asks for a larger budget: two of the largest have to pass each other.
+  wanted.requests_max_bytes = std::max(requests_bytes, 2 * std::max(wanted.frame_max_bytes, wanted.entry_max_bytes));
   memory_bounds bounds = bound_by_memory(wanted, available);
   if (bounds.frame_max_bytes < wanted.frame_max_bytes || bounds.entry_max_bytes < wanted.entry_max_bytes) {
     spdlog::warn("memory allows requests of up to {} bytes and entries of up to {}, less than is configured",

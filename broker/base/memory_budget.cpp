@@ -31,13 +31,24 @@ void memory_lease::resize(std::size_t size_bytes) {
   }
 }
 
+memory_wait& memory_wait::operator=(memory_wait&& other) noexcept {
+  memory_wait old(std::move(*this));
+  in_ = std::move(other.in_);
+  place_ = other.place_;
+  return *this;
+}
+
+memory_wait::~memory_wait() {
+  if (in_ != nullptr) in_->forget(place_);
+}
+
 std::shared_ptr<memory_budget> memory_budget::create(std::size_t limit_bytes, std::size_t small_bytes) {
   return std::shared_ptr<memory_budget>(new memory_budget(limit_bytes, small_bytes));
 }
 
 std::size_t memory_budget::waiting() const {
   const std::lock_guard lock(mutex_);
-  return waiters_.size();
+  return small_waiters_.size() + large_waiters_.size();
 }
 
 bool memory_budget::fits(std::size_t size_bytes, std::size_t used) const {
@@ -59,13 +70,17 @@ memory_lease memory_budget::try_take(std::size_t size_bytes) {
   return {shared_from_this(), size_bytes};
 }
 
-void memory_budget::take_when_free(std::size_t size_bytes, unique_function<void(memory_lease)> granted) {
+memory_wait memory_budget::take_when_free(std::size_t size_bytes, unique_function<void(memory_lease)> granted) {
+  std::uint64_t place = 0;
   {
     const std::lock_guard lock(mutex_);
-    waiters_.push_back({size_bytes, std::move(granted)});
+    place = ++last_place_;
+    queue& waiting = is_small(size_bytes) ? small_waiters_ : large_waiters_;
+    waiting.emplace(place, waiter{size_bytes, std::move(granted)});
     has_waiters_ = true;  // before the look at what is used: who gives back in between sees one of the two
   }
   serve_waiters();
+  return {shared_from_this(), place};
 }
 
 memory_lease memory_budget::take_up_to(std::size_t size_bytes) {
@@ -88,21 +103,35 @@ void memory_budget::give_back(std::size_t size_bytes) {
   if (has_waiters_) serve_waiters();
 }
 
-void memory_budget::serve_waiters() {
-  std::deque<waiter> served;
+void memory_budget::forget(std::uint64_t place) {
+  queue::node_type gone;  // what it owns goes outside the lock
   {
     const std::lock_guard lock(mutex_);
-    bool passing = false;  // somebody has to wait on: only small ones may be served
-    for (auto one = waiters_.begin(); one != waiters_.end();) {
-      if ((passing && !is_small(one->size_bytes)) || !take_if_fits(one->size_bytes)) {
-        passing = true;
-        ++one;
-      } else {
-        served.push_back(std::move(*one));
-        one = waiters_.erase(one);
-      }
-    }
-    has_waiters_ = !waiters_.empty();
+    gone = small_waiters_.extract(place);
+    if (gone.empty()) gone = large_waiters_.extract(place);
+    if (gone.empty()) return;  // served
+    has_waiters_ = !small_waiters_.empty() || !large_waiters_.empty();
+  }
+  if (has_waiters_) serve_waiters();  // those that it held up
+}
+
+// In the order of asking, up to the first for whom there is no room. Whether all were served.
+bool memory_budget::serve(queue& waiting, std::vector<waiter>& served) {
+  while (!waiting.empty()) {
+    const auto first = waiting.begin();
+    if (!take_if_fits(first->second.size_bytes)) return false;
+    served.push_back(std::move(first->second));
+    waiting.erase(first);
+  }
+  return true;
+}
+
+void memory_budget::serve_waiters() {
+  std::vector<waiter> served;
+  {
+    const std::lock_guard lock(mutex_);
+    if (serve(small_waiters_, served)) serve(large_waiters_, served);
+    has_waiters_ = !small_waiters_.empty() || !large_waiters_.empty();
   }
   for (waiter& one : served) one.granted(memory_lease(shared_from_this(), one.size_bytes));
 }

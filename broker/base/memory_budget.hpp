@@ -9,9 +9,12 @@
 
 #include <atomic>
 #include <cstddef>
-#include <deque>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include "base/unique_function.hpp"
 
@@ -41,6 +44,22 @@ class memory_lease {
   std::size_t size_bytes_ = 0;
 };
 
+// A place in the queue of a budget, left by destroying it: whoever goes while it waits is forgotten at once.
+class memory_wait {
+ public:
+  memory_wait() = default;
+  memory_wait(memory_wait&& other) noexcept = default;
+  memory_wait& operator=(memory_wait&& other) noexcept;
+  ~memory_wait();
+
+ private:
+  friend class memory_budget;
+  memory_wait(std::shared_ptr<memory_budget> in, std::uint64_t place) : in_(std::move(in)), place_(place) {}
+
+  std::shared_ptr<memory_budget> in_;
+  std::uint64_t place_ = 0;
+};
+
 class memory_budget : public std::enable_shared_from_this<memory_budget> {
  public:
   // Up to `small_bytes` count as small; 0: there is one kind.
@@ -54,8 +73,9 @@ class memory_budget : public std::enable_shared_from_this<memory_budget> {
   // All of it, when there is room and nobody waits who goes first; more than the limit only when nothing else is held.
   // Else empty.
   memory_lease try_take(std::size_t size_bytes);
-  // `granted` runs once with a lease of all of it, maybe inside this call.
-  void take_when_free(std::size_t size_bytes, unique_function<void(memory_lease)> granted);
+  // `granted` runs once with a lease of all of it, maybe inside this call; not, or under way on another thread, once
+  // the wait has ended.
+  [[nodiscard]] memory_wait take_when_free(std::size_t size_bytes, unique_function<void(memory_lease)> granted);
   // What there is, up to `size_bytes`, maybe nothing. Does not queue.
   memory_lease take_up_to(std::size_t size_bytes);
   // At once, over the limit if need be. A lease of 0 bytes can be resized.
@@ -63,6 +83,7 @@ class memory_budget : public std::enable_shared_from_this<memory_budget> {
 
  private:
   friend class memory_lease;
+  friend class memory_wait;
   memory_budget(std::size_t limit_bytes, std::size_t small_bytes)
       : limit_bytes_(limit_bytes), small_bytes_(small_bytes) {}
 
@@ -71,18 +92,24 @@ class memory_budget : public std::enable_shared_from_this<memory_budget> {
     unique_function<void(memory_lease)> granted;
   };
 
+  using queue = std::map<std::uint64_t, waiter>;  // by place, which is the order of asking
+
   bool is_small(std::size_t size_bytes) const { return size_bytes <= small_bytes_; }
   bool fits(std::size_t size_bytes, std::size_t used) const;
   bool take_if_fits(std::size_t size_bytes);
   void give_back(std::size_t size_bytes);
+  void forget(std::uint64_t place);
   void serve_waiters();
+  bool serve(queue& waiting, std::vector<waiter>& served);
 
   const std::size_t limit_bytes_;
   const std::size_t small_bytes_;
   std::atomic<std::size_t> used_bytes_{0};
   std::atomic<bool> has_waiters_{false};
   mutable std::mutex mutex_;
-  std::deque<waiter> waiters_;
+  std::uint64_t last_place_ = 0;
+  queue small_waiters_;
+  queue large_waiters_;
 };
 
 }  // namespace braidmq

@@ -94,6 +94,7 @@ void connection::close(close_cause cause, const std::string& reason) {
   info_->unsent_bytes = 0;
   count_unsent();
   frame_memory_ = {};
+  memory_wait_ = {};
   info_->inflight_frames = 0;
   auto on_closed = std::exchange(on_closed_, nullptr);
   if (on_closed) on_closed(*info_, cause, reason);
@@ -128,7 +129,7 @@ bool connection::has_memory() {
   frame_memory_ = context_.requests->try_take(size);
   if (frame_memory_) return true;
   awaits_memory_ = true;
-  context_.requests->take_when_free(size, [weak = weak_from_this()](memory_lease lease) mutable {
+  memory_wait_ = context_.requests->take_when_free(size, [weak = weak_from_this()](memory_lease lease) mutable {
     auto self = weak.lock();
     if (self == nullptr) return;
     auto& executor = self->context_.executor;

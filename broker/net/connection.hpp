@@ -124,6 +124,7 @@ class connection final : public std::enable_shared_from_this<connection> {
   bool accepting_ = false;         // the last frame handed over is not accepted yet
   std::size_t request_bytes_ = 0;  // of slots not answered
   memory_lease frame_memory_;      // of the frame that is being read
+  memory_wait memory_wait_;
   bool awaits_memory_ = false;
   memory_lease unsent_memory_;
   std::deque<bytes> outgoing_;               // in order, ready to send

@@ -15,6 +15,8 @@ IMAGES = CACHE / "images"
 # Short: sockets lie below it, and the path of a socket has at most 107 characters.
 STATE = pathlib.Path(os.environ.get("BRAID_K8S_STATE", "/var/lib/braidmq-k8s"))
 KUBECONFIG = STATE / "kubeconfig"
+OWNER = STATE / "owner"
+LOCK = STATE.with_name(f"{STATE.name}.lock")  # beside it: the folder comes and goes
 
 PREFIX = os.environ.get("BRAID_K8S_PREFIX", "bk8s")  # of bridge, namespaces, veths and cgroups; at most 6 characters
 NODE_NET = os.environ.get("BRAID_K8S_NODE_NET", "172.31.253")      # /24

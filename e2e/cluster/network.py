@@ -58,5 +58,7 @@ def remove():
     pattern = re.compile(rf"^{re.escape(layout.PREFIX)}-node-\d+$")
     for path in pathlib.Path("/run/netns").glob("*"):
         if pattern.match(path.name):
-            ip("netns", "del", path.name)
+            subprocess.run(["ip", "netns", "del", path.name], capture_output=True, check=False)
+            if path.exists():
+                raise RuntimeError(f"network namespace {path.name} does not go")
     subprocess.run(["ip", "link", "del", layout.BRIDGE], capture_output=True, check=False)

@@ -129,9 +129,10 @@ void set_config(const cluster_view& view, conditions& list) {
     list.yes("ConfigApplied", "Applied", "every broker was started with what the spec says");
     return;
   }
-  list.no("ConfigApplied", "RestartNeeded",
-          fmt::format("started before the last change: {0}. Restart when clients may wait: kubectl delete pod {0}",
-                      fmt::join(outdated, " ")));
+  list.no(
+      "ConfigApplied", "RestartNeeded",
+      fmt::format("started before the last change: {0}. Restart when clients may wait: kubectl -n {1} delete pod {0}",
+                  fmt::join(outdated, " "), view.cluster->key.namespace_name));
 }
 
 void set_pending(const cluster_view& view, conditions& list) {

@@ -31,12 +31,14 @@ start() {
     return
   fi
   mkdir -p "$folder"
+  [ -f "$folder/secret" ] || (umask 077 && head -c 32 /dev/urandom | base64 >"$folder/secret")
   # An existing config is the user's.
   [ -f "$folder/broker.yaml" ] || cat >"$folder/broker.yaml" <<YAML
 # There is no authentication yet: keep the addresses on 127.0.0.1.
 broker.id: 0
 listeners: PLAINTEXT://127.0.0.1:$kafka_port
 admin.listener: 127.0.0.1:$admin_port
+braid.secret.file: $folder/secret
 data.dir: $folder/data
 wal.dir: $folder/wal
 YAML

@@ -39,11 +39,12 @@ TEST(memory_budget, serves_in_the_order_of_asking_and_lets_nobody_pass) {
   memory_lease held = budget->try_take(90);
   std::vector<int> order;
   std::vector<memory_lease> leases;
+  std::vector<memory_wait> waits;
   const auto ask = [&](int who, std::size_t size) {
-    budget->take_when_free(size, [&, who](memory_lease lease) {
+    waits.push_back(budget->take_when_free(size, [&, who](memory_lease lease) {
       order.push_back(who);
       leases.push_back(std::move(lease));
-    });
+    }));
   };
   ask(1, 80);
   ask(2, 20);
@@ -65,7 +66,7 @@ TEST(memory_budget, small_ones_have_a_share_of_their_own_and_pass_large_ones) {
   EXPECT_TRUE(large);
   EXPECT_FALSE(budget->try_take(101)) << "would leave less than a quarter for small ones";
   bool second_large = false;
-  budget->take_when_free(150, [&](memory_lease) { second_large = true; });
+  const memory_wait large_wait = budget->take_when_free(150, [&](memory_lease) { second_large = true; });
   std::vector<memory_lease> small;
   while (budget->used_bytes() < 400) {
     small.push_back(budget->try_take(10));
@@ -73,7 +74,7 @@ TEST(memory_budget, small_ones_have_a_share_of_their_own_and_pass_large_ones) {
   }
   EXPECT_FALSE(budget->try_take(1));
   bool waited = false;
-  budget->take_when_free(10, [&](memory_lease) { waited = true; });
+  const memory_wait small_wait = budget->take_when_free(10, [&](memory_lease) { waited = true; });
   small.pop_back();
   EXPECT_TRUE(waited) << "though a large one waits before it";
   EXPECT_FALSE(second_large);
@@ -87,10 +88,29 @@ TEST(memory_budget, a_grant_that_nobody_wants_goes_to_the_next) {
   const auto budget = memory_budget::create(10);
   memory_lease held = budget->try_take(10);
   bool second = false;
-  budget->take_when_free(10, [](memory_lease) {});
-  budget->take_when_free(10, [&second](memory_lease) { second = true; });
+  const memory_wait unwanted = budget->take_when_free(10, [](memory_lease) {});
+  const memory_wait wanted = budget->take_when_free(10, [&second](memory_lease) { second = true; });
   held = {};
   EXPECT_TRUE(second);
+  EXPECT_EQ(budget->used_bytes(), 0U);
+}
+
+TEST(memory_budget, one_that_goes_leaves_the_queue_and_lets_those_behind_it_pass) {
+  const auto budget = memory_budget::create(100);
+  memory_lease held = budget->try_take(50);
+  bool first = false;
+  bool second = false;
+  memory_wait large = budget->take_when_free(80, [&](memory_lease) { first = true; });
+  memory_wait behind = budget->take_when_free(20, [&](memory_lease) { second = true; });
+  EXPECT_EQ(budget->waiting(), 2U);
+  EXPECT_FALSE(second);
+  large = {};
+  EXPECT_TRUE(second) << "there is room, and nobody waits before it any more";
+  EXPECT_EQ(budget->waiting(), 0U);
+  EXPECT_FALSE(budget->has_waiters());
+  behind = {};  // served long ago
+  held = {};
+  EXPECT_FALSE(first);
   EXPECT_EQ(budget->used_bytes(), 0U);
 }
 

@@ -79,7 +79,7 @@ TEST_F(connection_memory, a_slow_frame_is_ended_when_others_wait_for_its_memory)
   drip();
   EXPECT_EQ(closes, 0) << "nobody waits, so it may take its time";
   memory_lease granted;
-  requests->take_when_free(200'000, [&](memory_lease lease) { granted = std::move(lease); });
+  const memory_wait wait = requests->take_when_free(200'000, [&](memory_lease lease) { granted = std::move(lease); });
   EXPECT_TRUE(requests->try_take(50'000)) << "small ones pass";
   drip();
   EXPECT_EQ(cause, close_cause::frame_timeout);
@@ -90,7 +90,9 @@ TEST_F(connection_memory, one_that_goes_while_it_waits_takes_nothing) {
   open();
   memory_lease others = requests->try_take(std::size_t{1} << 20U);
   send(framed("one"));
+  EXPECT_EQ(requests->waiting(), 1U);
   server->close(close_cause::stopped, "test");
+  EXPECT_EQ(requests->waiting(), 0U) << "nothing is left of it, whenever memory comes";
   server.reset();
   others = {};
   loop.run_ready();

@@ -198,7 +198,7 @@ TEST(cluster, changed_config_waits_for_a_restart) {
   w.change(cluster, "prod", [](json& object) { object["spec"]["config"]["num.partitions"] = "3"; });
   w.settle();
   EXPECT_EQ(w.reason(cluster, "prod", "ConfigApplied"), "RestartNeeded");
-  EXPECT_THAT(w.message(cluster, "prod", "ConfigApplied"), HasSubstr("kubectl delete pod prod-a-0"));
+  EXPECT_THAT(w.message(cluster, "prod", "ConfigApplied"), HasSubstr("kubectl -n shop delete pod prod-a-0"));
   EXPECT_EQ(w.state(cluster, "prod", "Ready"), "True");
   w.api.erase(api::pod_type, {"shop", "prod-a-0"});
   w.settle();
