@@ -230,6 +230,7 @@ class Run:
         with self.broker.lock:
             self.broker.index += 1
             self.broker.topics["orders"]["configs"]["retention.ms"] = "7"
+            self.broker.topics["orders"]["changedIndex"] = self.broker.index
         begin = time.monotonic()
         wait_for("drift repaired", lambda: self.broker.topics["orders"]["configs"]["retention.ms"] == "2000", 10)
         repair = time.monotonic() - begin
