@@ -88,6 +88,8 @@ class scanner {
       BRAID_TRY_VOID(file_->sync_data());
       BRAID_TRY_VOID(file_->discard_cache());
     }
+    BRAID_TRY(size, file_->size());
+    size_ = size;
     reader_.emplace(file_);
     BRAID_TRY_VOID(read_header(sequence, end_before));
     here_.position = format::block_bytes;
@@ -144,7 +146,8 @@ class scanner {
   result<std::optional<format::group_header>> read_group() {
     BRAID_TRY(block, reader_->read(here_.position, format::block_bytes));
     const auto header = format::parse_group_header(block, here_.position, seed_);
-    if (!header) return header;
+    if (!header || format::group_size(header->payload_bytes) > size_ - here_.position)
+      return std::optional<format::group_header>();
     BRAID_TRY(group, reader_->read(here_.position, format::group_size(header->payload_bytes)));
     if (!format::is_sound(group, *header, seed_)) return std::optional<format::group_header>();
     if (adopt_previous_) {
@@ -223,6 +226,7 @@ class scanner {
   std::shared_ptr<io::file> file_;
   std::optional<windowed_reader> reader_;
   byte_view group_;
+  std::uint64_t size_ = 0;
   std::uint32_t seed_ = 0;
   bool at_file_start_ = false;
   bool adopt_previous_ = false;
