@@ -75,14 +75,11 @@ void keep_spares(const core_ptr& c);
 
 void note_written(core& c, const written& done) {
   const group_place& place = done.place;
-  if (done.new_file) {
-    c.files[place.file] = {done.new_file, 0};
-    ++c.counters.groups_written;
-  }
+  if (done.new_file) c.files[place.file] = {done.new_file, 0};
   c.files[place.file].used_bytes = place.position + place.size_bytes;
   if (done.unused) c.spares.push_front(*done.unused);
   if (done.recycled) ++c.counters.recycled_files;
-  ++c.counters.groups_written;
+  c.counters.groups_written += done.groups;
   c.counters.bytes_written += done.bytes;
   c.counters.syncs += done.syncs;
   c.counters.last_sync_nanos = done.sync_nanos;

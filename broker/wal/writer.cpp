@@ -109,6 +109,7 @@ status writer::begin(std::optional<spare_file>& spare, written& done) {
   spare.reset();
   done.new_file = end_.file;
   done.place = {end_.file_sequence, format::block_bytes, end_.position - format::block_bytes};
+  ++done.groups;
   done.bytes += end_.position;
   ++done.syncs;
   return {};
@@ -124,6 +125,7 @@ status writer::write_group(format::group_kind kind, written& done) {
   done.sync_nanos = static_cast<std::uint64_t>((clock_.now() - before_sync).count());
 
   done.place = {end_.file_sequence, end_.position, buffer_.size()};
+  ++done.groups;
   done.bytes += buffer_.size();
   ++done.syncs;
   end_.position += buffer_.size();

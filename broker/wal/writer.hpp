@@ -40,6 +40,7 @@ struct written {
   std::shared_ptr<io::file> new_file;  // set when a file was begun for it
   std::optional<spare_file> unused;    // the spare that was offered, when it was not needed
   bool recycled = false;               // it was
+  std::uint64_t groups = 0;            // a state group counts, too
   std::uint64_t bytes = 0;
   std::uint64_t syncs = 0;
   std::uint64_t sync_nanos = 0;
