@@ -81,7 +81,8 @@ struct original {
     first.timers.advance(options.mark_delay);
     first.loop.run_until_idle();
     content = read_all_again();
-    for (const auto& name : *fs.list("/wal")) {
+    const auto names = fs.list("/wal");
+    for (const auto& name : *names) {
       if (wal::format::parse_file_name(name)) files.push_back("/wal/" + name);
     }
   }
@@ -123,14 +124,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::map<std::string, std::vector<std::byte>> changed;
   // Of 6 bytes each: file, position (16 bits of it, and which block), value, count.
   for (std::size_t at = 1; at + 6 <= size; at += 6) {
-    const std::string& path = sound.files[data[at] % sound.files.size()];
+    const std::size_t chosen = fitting ? at : 1;  // one block only, when nothing is made to fit
+    const std::string& path = sound.files[data[chosen] % sound.files.size()];
     auto file = *fs->open(path, io::open_mode::read_write);
     auto& content = changed[path];
     if (content.empty()) {
       content.resize(*file->size());
       (void)file->read_at(0, content);
     }
-    const std::size_t block = data[at + 1] % (content.size() / wal::format::block_bytes);
+    const std::size_t block = data[chosen + 1] % (content.size() / wal::format::block_bytes);
     const std::size_t inside = (data[at + 2] * 256U + data[at + 3]) % wal::format::block_bytes;
     for (std::size_t i = 0; i < 1U + data[at + 5] % 16U && inside + i < wal::format::block_bytes; ++i) {
       content[block * wal::format::block_bytes + inside + i] = static_cast<std::byte>(data[at + 4]);
