@@ -17,6 +17,7 @@ def main():
     name = f"localhost/braidmq:{version}"
     try:
         run([HERE / "cluster/k8s", "status"])
+        print("builds the programs and the image: 10 minutes of two processors when nothing is built yet", file=sys.stderr, flush=True)
         built, _ = images.product_image(Local.base)
         run([images.builder(), "tag", built, name])
         run([HERE / "cluster/k8s", "load", images.save(name, HERE.parent / "build/image/braidmq.tar")], 300)

@@ -9,7 +9,7 @@ DEADLINE_S=60
 running() {
   local pid
   pid=$(cat "$1/broker.pid" 2>/dev/null) || return 1
-  tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -qF -- "$1/broker.yaml" || return 1
+  tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline" | grep -qF -- "$1/broker.yaml" || return 1
   echo "$pid"
 }
 
@@ -27,13 +27,15 @@ wait_gone() {
 start() {
   local program=$1 folder=$2 kafka_port=$3 admin_port=$4 pid end
   if pid=$(running "$folder"); then
-    echo "already running with pid $pid: 127.0.0.1:$kafka_port"
+    echo "already running with pid $pid: $(sed -n 's/^listeners: *//p' "$folder/broker.yaml")"
     return
   fi
   mkdir -p "$folder"
   [ -f "$folder/secret" ] || (umask 077 && head -c 32 /dev/urandom | base64 >"$folder/secret")
-  # An existing config is the user's.
-  [ -f "$folder/broker.yaml" ] || cat >"$folder/broker.yaml" <<YAML
+  # An existing config is the user's; one that no broker could start with goes again.
+  local config_is_new=no
+  [ -f "$folder/broker.yaml" ] || config_is_new=yes
+  [ "$config_is_new" = no ] || cat >"$folder/broker.yaml" <<YAML
 # There is no authentication yet: keep the addresses on 127.0.0.1.
 broker.id: 0
 listeners: PLAINTEXT://127.0.0.1:$kafka_port
@@ -51,6 +53,11 @@ YAML
     if ! kill -0 "$pid" 2>/dev/null; then
       cat "$folder/broker.log" >&2
       rm -f "$folder/broker.pid"
+      if [ "$config_is_new" = yes ]; then
+        rm -f "$folder/broker.yaml"
+      elif ! grep -q "^listeners: .*:$kafka_port\$" "$folder/broker.yaml"; then
+        echo "its addresses are those of $folder/broker.yaml, not of KAFKA_PORT and ADMIN_PORT" >&2
+      fi
       return 1
     fi
     if [ $SECONDS -ge $end ]; then
