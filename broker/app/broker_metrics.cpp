@@ -189,6 +189,9 @@ void broker_metrics::add_wal() {
   auto last = gauge_family("wal_last_sync_seconds", "Duration of the latest fdatasync by log");
   auto files = gauge_family("wal_files", "Files by log");
   auto size = gauge_family("wal_bytes", "Size on disk by log; grows until checkpoints are there to trim it");
+  auto spares = gauge_family("wal_spare_files", "Files that wait to be used by log");
+  auto failures = counter_family("wal_spare_failures_total", "Files that could not be made ahead of their use by log");
+  auto marks = counter_family("wal_marks_total", "Marks, written when nothing else is, by log");
   const auto add = [&](const char* name, io::executor& owner, auto read) {
     const auto stats = copied(owner, read);
     if (!stats) return;
@@ -199,10 +202,15 @@ void broker_metrics::add_wal() {
     add_value(last, number(stats->last_sync_nanos) * 1e-9, labels);
     add_value(files, number(stats->file_count), labels);
     add_value(size, number(stats->file_bytes), labels);
+    add_value(spares, number(stats->spare_files), labels);
+    add_value(failures, number(stats->spare_failures), labels);
+    add_value(marks, number(stats->marks), labels);
   };
   add("braid", process_.shards_.at(0), [this] { return process_.broker_->wal().statistics(); });
   add("metadata", process_.metadata_shard_, [this] { return process_.broker_->metadata_wal().statistics(); });
-  for (auto* family : {&groups, &bytes, &syncs, &last, &files, &size}) families_.push_back(std::move(*family));
+  for (auto* family : {&groups, &bytes, &syncs, &last, &files, &size, &spares, &failures, &marks}) {
+    families_.push_back(std::move(*family));
+  }
 }
 
 void broker_metrics::add_metadata() {

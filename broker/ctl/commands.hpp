@@ -46,6 +46,10 @@ int delete_topic(context& with, const std::string& name, const std::optional<std
 // when there is nothing to hand over or nobody to ask. One line on `out` for each step.
 int drain(context& with, std::chrono::milliseconds timeout);
 
+// Shows the files and group writes of a write-ahead log's folder, one line for each; as JSON, one document a line. With
+// damage: all that is before it, and exit_refused.
+int dump_wal(context& with, const std::string& folder);
+
 // Reads a broker's configuration as the broker would.
 int check_config(context& with, const std::string& path, const std::vector<std::string>& overrides);
 

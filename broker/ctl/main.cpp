@@ -141,6 +141,12 @@ void add_commands(CLI::App& cli, arguments& given, action& chosen) {
   draining->add_option("--timeout", given.timeout, "how long to wait: 500ms, 120s, 2m")->capture_default_str();
   draining->callback([&] { chosen = [&](ctl::context& with) { return drain(with, given); }; });
 
+  auto* log = cli.add_subcommand("wal", "the write-ahead log on disk")->fallthrough();
+  log->require_subcommand(1);
+  auto* dump = log->add_subcommand("dump", "what a folder of it holds, without changing anything");
+  dump->add_option("folder", given.path, "wal.dir/braid or wal.dir/metadata")->required();
+  dump->callback([&] { chosen = [&](ctl::context& with) { return ctl::dump_wal(with, given.path); }; });
+
   auto* check = cli.add_subcommand("check-config", "read a broker's configuration as the broker would");
   check->add_option("file", given.path)->required();
   check->add_option("--set", given.sets, "key=value; wins over the file; may be given more than once");

@@ -55,11 +55,18 @@ class folder_lock {
   virtual ~folder_lock() = default;
 };
 
+// What a direct file asks of the positions and sizes of its writes.
+inline constexpr std::size_t direct_block_bytes = 4096;
+
 class file_system {
  public:
   virtual ~file_system() = default;
 
   virtual result<std::unique_ptr<file>> open(const std::string& path, open_mode mode) = 0;
+  // Reads and writes go to the device and leave no pages in memory, where the file system can do that; elsewhere
+  // (tmpfs) this is open(). Writes are whole blocks at block boundaries, their parts may lie anywhere in memory; reads
+  // are free.
+  virtual result<std::unique_ptr<file>> open_direct(const std::string& path, open_mode mode) = 0;
   virtual result<bool> exists(const std::string& path) = 0;
   // Names (not paths) of files and folders in a folder, sorted.
   virtual result<std::vector<std::string>> list(const std::string& folder) = 0;

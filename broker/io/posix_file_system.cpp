@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "io/file_system.hpp"
+#include "io/posix_direct_io.hpp"
 
 namespace braidmq::io {
 namespace {
@@ -58,9 +59,14 @@ class descriptor {
 
 class posix_file final : public file {
  public:
-  posix_file(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  posix_file(int fd, std::string path, bool direct) : fd_(fd), path_(std::move(path)), direct_(direct) {}
 
   result<std::size_t> read_at(std::uint64_t position, mutable_byte_view target) const override {
+    if (direct_) {
+      const auto got = direct_read(fd_.get(), position, target);
+      if (!got) return system_failure("read", path_);
+      return *got;
+    }
     std::size_t done = 0;
     while (done < target.size()) {
       const ssize_t got =
@@ -74,6 +80,10 @@ class posix_file final : public file {
   }
 
   status write_at(std::uint64_t position, std::span<const byte_view> parts) override {
+    if (direct_) {
+      if (!direct_write(fd_.get(), position, parts)) return system_failure("write", path_);
+      return {};
+    }
     std::vector<iovec> vectors;
     vectors.reserve(parts.size());
     for (const byte_view part : parts) {
@@ -128,6 +138,7 @@ class posix_file final : public file {
  private:
   descriptor fd_;
   std::string path_;
+  bool direct_;
 };
 
 class posix_folder_lock final : public folder_lock {
@@ -141,24 +152,17 @@ class posix_folder_lock final : public folder_lock {
 class posix_fs final : public file_system {
  public:
   result<std::unique_ptr<file>> open(const std::string& path, open_mode mode) override {
-    int flags = O_CLOEXEC;
-    switch (mode) {
-      case open_mode::read:
-        flags |= O_RDONLY;
-        break;
-      case open_mode::read_write:
-        flags |= O_RDWR;
-        break;
-      case open_mode::create:
-        flags |= O_RDWR | O_CREAT;
-        break;
-      case open_mode::create_new:
-        flags |= O_RDWR | O_CREAT | O_EXCL;
-        break;
-    }
-    const int fd = ::open(path.c_str(), flags, 0640);
+    const int fd = ::open(path.c_str(), flags_of(mode), 0640);
     if (fd < 0) return system_failure("open", path);
-    return std::make_unique<posix_file>(fd, path);
+    return std::make_unique<posix_file>(fd, path, false);
+  }
+
+  result<std::unique_ptr<file>> open_direct(const std::string& path, open_mode mode) override {
+    const int fd = ::open(path.c_str(), flags_of(mode) | O_DIRECT, 0640);
+    if (fd >= 0) return std::make_unique<posix_file>(fd, path, true);
+    if (errno != EINVAL) return system_failure("open", path);
+    // The refusal may have come after the name was made.
+    return open(path, mode == open_mode::create_new ? open_mode::create : mode);
   }
 
   result<bool> exists(const std::string& path) override {
@@ -242,6 +246,25 @@ class posix_fs final : public file_system {
   }
 
  private:
+  static int flags_of(open_mode mode) {
+    int flags = O_CLOEXEC;
+    switch (mode) {
+      case open_mode::read:
+        flags |= O_RDONLY;
+        break;
+      case open_mode::read_write:
+        flags |= O_RDWR;
+        break;
+      case open_mode::create:
+        flags |= O_RDWR | O_CREAT;
+        break;
+      case open_mode::create_new:
+        flags |= O_RDWR | O_CREAT | O_EXCL;
+        break;
+    }
+    return flags;
+  }
+
   static std::string parent_of(std::string path) {
     while (path.size() > 1 && path.back() == '/') path.pop_back();
     const std::size_t slash = path.rfind('/');

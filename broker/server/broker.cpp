@@ -12,6 +12,7 @@ namespace {
 
 constexpr raft::group_id metadata_group{0};
 constexpr raft::group_id braid_group{1};
+constexpr std::uint64_t metadata_wal_file_bytes = 8ULL << 20U;  // few entries, and small ones
 
 raft::config single_voter(model::broker_id broker, const uuid& incarnation, std::uint64_t seed) {
   raft::config config;
@@ -59,15 +60,21 @@ status broker::open_planes() {
                     log, partitions_folder, options_.data_dir, options_.wal_dir));
   }
   wal::options wal_options;
-  wal_options.file_bytes = options_.wal_file_bytes;
+  wal_options.preallocate = options_.wal_preallocate;
+  wal_options.file_bytes = std::min(options_.wal_file_bytes, metadata_wal_file_bytes);
   wal_options.folder = metadata_folder;
-  BRAID_TRY(metadata_wal, wal::log::open(environment_.fs, environment_.metadata_disk, environment_.metadata,
-                                         environment_.random, environment_.clock, wal_options));
+  BRAID_TRY(metadata_wal, wal::log::open({environment_.fs, environment_.metadata_disk, environment_.segment_disk,
+                                          environment_.metadata, environment_.metadata_timers, environment_.random,
+                                          environment_.clock},
+                                         wal_options));
   metadata_wal_ = environment_.wrap_metadata_wal ? environment_.wrap_metadata_wal(std::move(metadata_wal))
                                                  : std::move(metadata_wal);
   wal_options.folder = braid_folder;
-  BRAID_TRY(braid_wal, wal::log::open(environment_.fs, environment_.wal_disk, environment_.braid, environment_.random,
-                                      environment_.clock, wal_options));
+  wal_options.file_bytes = options_.wal_file_bytes;
+  BRAID_TRY(braid_wal,
+            wal::log::open({environment_.fs, environment_.wal_disk, environment_.segment_disk, environment_.braid,
+                            environment_.braid_timers, environment_.random, environment_.clock},
+                           wal_options));
   wal_ = environment_.wrap_wal ? environment_.wrap_wal(std::move(braid_wal)) : std::move(braid_wal);
 
   metadata::controller_options control;

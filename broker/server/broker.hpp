@@ -44,6 +44,7 @@ struct broker_options {
   std::vector<std::string> pushed;   // listeners whose address is told at run time and kept in the metadata log
 
   std::uint64_t wal_file_bytes = 64ULL << 20U;
+  bool wal_preallocate = true;
   storage::log_options log;
   braid::aggregator_options aggregator;
   std::size_t write_behind_max_bytes = 128U << 20U;

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t name_digits = 20;
 constexpr std::string_view name_suffix = ".wal";
+constexpr std::string_view spare_prefix = "spare-";
+constexpr std::size_t header_crc_begin = 8;  // what is before it, the group's CRC, covers this one
 constexpr std::size_t hard_state_bytes = 8 + 4 + 16 + 8;
 constexpr std::size_t state_bytes = 4 + hard_state_bytes + 8 + 8;
 constexpr std::size_t item_head_bytes = 4 + 1 + 4;
@@ -95,6 +97,15 @@ std::optional<std::uint64_t> parse_file_name(std::string_view name) {
   return value;
 }
 
+std::string spare_name(std::uint64_t number) {
+  return fmt::format("{}{}", spare_prefix, file_name(number));
+}
+
+std::optional<std::uint64_t> parse_spare_name(std::string_view name) {
+  if (!name.starts_with(spare_prefix)) return std::nullopt;
+  return parse_file_name(name.substr(spare_prefix.size()));
+}
+
 std::uint32_t crc_seed(const uuid& incarnation) {
   return crc32c(view_of(incarnation));
 }
@@ -154,21 +165,19 @@ void seal_group(byte_buffer& group, group_header& header, std::uint32_t seed) {
   group.put_be(24, header.durable);
   group.put_be(32, header.position);
   group.put_be(40, header.previous_crc);
+  const byte_view covered = group.view().subspan(header_crc_begin, header_crc_position - header_crc_begin);
+  group.put_be(header_crc_position, crc32c(covered, seed));
   header.crc = crc32c(group.view().subspan(group_crc_position + 4), seed);
   group.put_be(group_crc_position, header.crc);
 }
 
-std::optional<std::uint64_t> peek_group_size(byte_view block, std::uint64_t room) {
-  if (block.size() < group_header_bytes || load_be<std::uint32_t>(block.data()) != group_magic) return std::nullopt;
-  const auto payload = load_be<std::uint32_t>(block.data() + 8);
-  if (payload > max_payload_bytes || group_size(payload) > room) return std::nullopt;
-  return group_size(payload);
-}
-
-std::optional<group_header> parse_group(byte_view group, std::uint64_t position, std::uint32_t seed) {
-  reader from(group);
-  group_header header;
+std::optional<group_header> parse_group_header(byte_view block, std::uint64_t position, std::uint32_t seed) {
+  if (block.size() < group_header_bytes) return std::nullopt;
+  reader from(block);
   if (from.take<std::uint32_t>() != group_magic) return std::nullopt;
+  const byte_view covered = block.subspan(header_crc_begin, header_crc_position - header_crc_begin);
+  if (crc32c(covered, seed) != load_be<std::uint32_t>(block.data() + header_crc_position)) return std::nullopt;
+  group_header header;
   header.crc = from.take<std::uint32_t>();
   header.payload_bytes = from.take<std::uint32_t>();
   const auto kind = from.take<std::uint32_t>();
@@ -176,12 +185,15 @@ std::optional<group_header> parse_group(byte_view group, std::uint64_t position,
   header.durable = from.take<std::uint64_t>();
   header.position = from.take<std::uint64_t>();
   header.previous_crc = from.take<std::uint32_t>();
-  if (!from.ok() || group.size() != group_size(header.payload_bytes) || header.position != position)
+  if (header.position != position || header.payload_bytes > max_payload_bytes || kind < 1 || kind > 3)
     return std::nullopt;
-  if (crc32c(group.subspan(group_crc_position + 4), seed) != header.crc) return std::nullopt;
-  if (kind < 1 || kind > 3) return std::nullopt;
   header.kind = static_cast<group_kind>(kind);
   return header;
+}
+
+bool is_sound(byte_view group, const group_header& header, std::uint32_t seed) {
+  return group.size() == group_size(header.payload_bytes) &&
+         crc32c(group.subspan(group_crc_position + 4), seed) == header.crc;
 }
 
 void append_states(byte_buffer& to, const group_states& states) {

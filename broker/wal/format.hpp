@@ -18,12 +18,13 @@
 namespace braidmq::wal::format {
 
 inline constexpr std::size_t block_bytes = 4096;
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
 inline constexpr std::uint64_t file_magic = 0x4252414944'57414cU;  // "BRAIDWAL"
 inline constexpr std::uint32_t group_magic = 0x42475250U;          // "BGRP"
 
 inline constexpr std::size_t file_crc_position = block_bytes - 4;  // covers all before it
 inline constexpr std::size_t group_crc_position = 4;
+inline constexpr std::size_t header_crc_position = 44;
 inline constexpr std::size_t group_header_bytes = 56;
 inline constexpr std::size_t max_payload_bytes = (1U << 30U) - block_bytes;
 static_assert(group_header_bytes < block_bytes && block_bytes % 512 == 0);
@@ -48,7 +49,7 @@ struct group_header {
   std::uint64_t durable = 0;       // the highest sequence that was known to be durable when this was written
   std::uint64_t position = 0;      // of this header in its file
   std::uint32_t previous_crc = 0;  // of the group write before, also over a file's end; 0 for the first of all
-  std::uint32_t crc = 0;           // filled in by seal_group and parse_group
+  std::uint32_t crc = 0;           // filled in by seal_group and parse_group_header
 };
 
 // What a state group says of a Raft group.
@@ -64,6 +65,10 @@ using group_states = std::map<raft::group_id, group_state>;
 std::string file_name(std::uint64_t file_sequence);            // "00000000000000000001.wal"
 inline constexpr std::string_view unfinished_suffix = ".tmp";  // a file that is being made: may be removed
 std::optional<std::uint64_t> parse_file_name(std::string_view name);
+
+// Files of full size that wait to be used: what is in them means nothing.
+std::string spare_name(std::uint64_t number);  // "spare-00000000000000000001.wal"
+std::optional<std::uint64_t> parse_spare_name(std::string_view name);
 
 constexpr std::uint64_t whole_blocks(std::uint64_t bytes) {
   return (bytes + block_bytes - 1) / block_bytes * block_bytes;
@@ -82,10 +87,11 @@ result<file_header> parse_file_header(byte_view block);
 void begin_group(byte_buffer& to);
 void seal_group(byte_buffer& group, group_header& header, std::uint32_t seed);
 
-// Length of the group write whose header stands at the start of `block`, when it can be one of `room` bytes at most.
-std::optional<std::uint64_t> peek_group_size(byte_view block, std::uint64_t room);
-// `group` is of peek_group_size bytes. Nothing when CRC or position are not right: then it is no group of this file.
-std::optional<group_header> parse_group(byte_view group, std::uint64_t position, std::uint32_t seed);
+// The header at the start of `block`, when its own CRC says that it was written for this place of this file, whatever
+// has become of what follows. Its group is of group_size(payload_bytes) bytes.
+std::optional<group_header> parse_group_header(byte_view block, std::uint64_t position, std::uint32_t seed);
+// Whether `group`, of the size that its header says, is whole.
+bool is_sound(byte_view group, const group_header& header, std::uint32_t seed);
 inline byte_view payload_of(byte_view group, const group_header& header) {
   return group.subspan(group_header_bytes, header.payload_bytes);
 }

@@ -24,6 +24,7 @@
 #include "io/executor.hpp"
 #include "io/file_system.hpp"
 #include "io/random.hpp"
+#include "io/timers.hpp"
 #include "raft/types.hpp"
 
 namespace braidmq::wal {
@@ -37,9 +38,11 @@ enum class errc {
 std::error_code make_error_code(errc code);
 
 struct options {
-  std::string folder;                        // must exist
-  std::uint64_t file_bytes = 64ULL << 20U;   // a new file is begun when the current one has reached this
-  std::size_t max_group_bytes = 16U << 20U;  // appends beyond this wait for the next group write
+  std::string folder;                                      // must exist
+  std::uint64_t file_bytes = 64ULL << 20U;                 // a new file is begun when the current one has reached this
+  std::size_t max_group_bytes = 16U << 20U;                // appends beyond this wait for the next group write
+  bool preallocate = true;                                 // files are made at full size before they are needed
+  io::duration mark_delay = std::chrono::milliseconds(5);  // idle for so long, it says durably that all is durable
 };
 
 // One group's part of a durable step.
@@ -58,6 +61,18 @@ struct recovered_group {
   raft::term last_term;
 };
 
+// What must outlive the log and all work that it has posted. `disk` and `background` may block: the first waits for
+// every durable write, the second makes files that will be needed.
+struct environment {
+  io::file_system& fs;
+  io::executor& disk;
+  io::executor& background;
+  io::executor& owner;
+  io::timer_service& timers;  // of the owner
+  io::random_source& random;
+  const io::clock& clock;
+};
+
 struct stats {
   std::uint64_t groups_written = 0;
   std::uint64_t bytes_written = 0;
@@ -66,7 +81,11 @@ struct stats {
   std::uint64_t file_count = 0;
   std::uint64_t file_bytes = 0;
   std::uint64_t queued_bytes = 0;  // of appends that are not yet durable
-  std::uint64_t cut_bytes = 0;     // of a torn tail, at open
+  std::uint64_t cut_bytes = 0;     // of a torn group write, at open
+  std::uint64_t marks = 0;
+  std::uint64_t spare_files = 0;     // that wait to be used
+  std::uint64_t recycled_files = 0;  // that were used again
+  std::uint64_t spare_failures = 0;  // a file could not be made ahead: the log goes on with one that grows
 };
 
 class log {
@@ -75,8 +94,7 @@ class log {
 
   // Blocking; before the owner runs. Reads the whole log, cuts a torn tail, refuses damage of durable bytes (the error
   // names file, position and what to do).
-  static result<std::unique_ptr<log>> open(io::file_system& fs, io::executor& disk, io::executor& owner,
-                                           io::random_source& random, const io::clock& clock, options options);
+  static result<std::unique_ptr<log>> open(const environment& environment, options options);
 
   virtual const std::vector<recovered_group>& recovered() const = 0;
 
@@ -89,6 +107,10 @@ class log {
   // kept long.
   virtual void read(raft::group_id group, raft::index from, std::size_t max_bytes,
                     unique_function<void(result<std::vector<raft::entry>>)> done) = 0;
+
+  // Entries of a group below `from` are not asked for any more, by anybody. Files that hold nothing else leave the log:
+  // they are used again or removed.
+  virtual void release(raft::group_id group, raft::index from) = 0;
 
   virtual stats statistics() const = 0;
 };

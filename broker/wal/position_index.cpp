@@ -37,6 +37,22 @@ std::vector<position_index::run> position_index::find(raft::group_id group, raft
   return found;
 }
 
+void position_index::release(raft::group_id group, raft::index from) {
+  const auto found = runs_.find(group);
+  if (found == runs_.end()) return;
+  std::deque<run>& runs = found->second;
+  while (!runs.empty() && runs.front().last < from) runs.pop_front();
+  if (runs.empty()) runs_.erase(found);
+}
+
+std::optional<std::uint64_t> position_index::oldest_file() const {
+  std::optional<std::uint64_t> oldest;
+  for (const auto& [group, runs] : runs_) {
+    if (!runs.empty() && (!oldest || runs.front().place.file < *oldest)) oldest = runs.front().place.file;
+  }
+  return oldest;
+}
+
 raft::index position_index::first(raft::group_id group) const {
   const auto of_group = runs_.find(group);
   return of_group == runs_.end() || of_group->second.empty() ? raft::index(0) : of_group->second.front().first;

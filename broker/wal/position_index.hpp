@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "raft/types.hpp"
@@ -36,6 +37,11 @@ class position_index {
   // The run that holds `from` and those after it, until their writes have `max_bytes` together. Empty when `from` is
   // not held.
   std::vector<run> find(raft::group_id group, raft::index from, std::uint64_t max_bytes) const;
+
+  // Forgets the runs that hold nothing from `from` on.
+  void release(raft::group_id group, raft::index from);
+  // The oldest file that a run lies in.
+  std::optional<std::uint64_t> oldest_file() const;
 
   // 0 when nothing is held.
   raft::index first(raft::group_id group) const;

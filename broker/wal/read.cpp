@@ -5,14 +5,15 @@
 
 #include "base/check.hpp"
 #include "wal/format.hpp"
+#include "wal/windowed_reader.hpp"
 
 namespace braidmq::wal {
 namespace {
 
 // The file's header is read along, once per file: its incarnation seeds the checksums.
-result<std::uint32_t> read_seed(const read_step& step) {
+result<std::uint32_t> read_seed(const io::file& file) {
   std::vector<std::byte> block(format::block_bytes);
-  BRAID_TRY(got, step.file->read_at(0, block));
+  BRAID_TRY(got, file.read_at(0, block));
   if (got != block.size()) return fail(errc::corrupt, "the file is shorter than its header");
   BRAID_TRY(header, format::parse_file_header(block));
   return format::crc_seed(header.incarnation);
@@ -29,15 +30,13 @@ std::vector<raft::entry> entries_of(raft::group_id group, std::vector<append_ite
   return entries;
 }
 
-result<std::vector<raft::entry>> read_group_write(const read_step& step, raft::group_id group, std::uint32_t seed) {
-  const group_place& place = step.run.place;
-  std::vector<std::byte> block(place.size_bytes);
-  BRAID_TRY(got, step.file->read_at(place.position, block));
-  const auto length = format::peek_group_size(block, got);
-  const auto header = length == got ? format::parse_group(block, place.position, seed) : std::nullopt;
-  if (!header || header->kind != format::group_kind::items)
+result<std::vector<raft::entry>> read_group_write(windowed_reader& file, const group_place& place, raft::group_id group,
+                                                  std::uint32_t seed) {
+  BRAID_TRY(block, file.read(place.position, place.size_bytes));
+  const auto header = format::parse_group_header(block, place.position, seed);
+  if (!header || header->kind != format::group_kind::items || !format::is_sound(block, *header, seed))
     return fail(errc::corrupt, "the group write's checksum does not fit");
-  BRAID_TRY(items, format::parse_items(bytes::take(std::move(block)), *header));
+  BRAID_TRY(items, format::parse_items(bytes::copy_of(block), *header));
   return entries_of(group, std::move(items));
 }
 
@@ -51,17 +50,19 @@ error at_place(error e, const read_step& step) {
 result<std::vector<raft::entry>> read_entries(const read_plan& plan) {
   std::vector<raft::entry> entries;
   std::size_t bytes_taken = 0;
-  std::uint64_t seed_of = 0;
+  std::uint64_t open_file = 0;
+  std::optional<windowed_reader> file;
   std::uint32_t seed = 0;
   raft::index next = plan.from;
   for (const read_step& step : plan.steps) {
-    if (step.run.place.file != seed_of) {
-      auto read = read_seed(step);
+    if (step.run.place.file != open_file) {
+      auto read = read_seed(*step.file);
       if (!read) return tl::unexpected<error>(at_place(std::move(read).error(), step));
       seed = *read;
-      seed_of = step.run.place.file;
+      file.emplace(step.file);
+      open_file = step.run.place.file;
     }
-    auto group_write = read_group_write(step, plan.group, seed);
+    auto group_write = read_group_write(*file, step.run.place, plan.group, seed);
     if (!group_write) return tl::unexpected<error>(at_place(std::move(group_write).error(), step));
     for (raft::entry& entry : *group_write) {
       if (entry.index < next || entry.index > step.run.last) continue;

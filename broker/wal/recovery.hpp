@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 #include "io/file_system.hpp"
@@ -13,16 +14,23 @@
 
 namespace braidmq::wal {
 
-struct recovery {
-  log_end end;  // file_sequence 0: the folder holds no WAL yet
-  std::map<std::uint64_t, std::shared_ptr<io::file>> files;
-  position_index positions;
-  std::uint64_t file_bytes = 0;
-  std::uint64_t cut_bytes = 0;  // of the torn tail
+struct log_file {
+  std::shared_ptr<io::file> file;
+  std::uint64_t used_bytes = 0;  // what has been written to it for the log; it may be larger
 };
 
-// Blocking. Changes the folder only after everything has been found sound: the tail is cut, unfinished files of ours
-// are removed, and what was read is made durable. A second run after an interruption comes to the same.
+struct recovery {
+  log_end end;  // file_sequence 0: the folder holds no WAL yet
+  std::map<std::uint64_t, log_file> files;
+  position_index positions;
+  std::vector<std::string> spares;  // names of files that wait to be used again
+  bool vouched = true;              // the last group write needs no mark: it is one, or it begins its file
+  std::uint64_t cut_bytes = 0;      // of a group write that was torn
+};
+
+// Blocking. Changes the folder only after everything has been found sound: unfinished files of ours are removed, and
+// what was read is made durable. A torn group write stays where it is and is overwritten by the next one. A second run
+// after an interruption comes to the same.
 result<recovery> recover(io::file_system& fs, const std::string& folder);
 
 }  // namespace braidmq::wal

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,10 +28,19 @@ struct log_end {
   format::group_states states;
 };
 
+// A file of full size under a spare name. What is in it is overwritten, or never read.
+struct spare_file {
+  std::string name;
+  std::shared_ptr<io::file> file;
+};
+
 // What a group write has come to.
 struct written {
   group_place place;
   std::shared_ptr<io::file> new_file;  // set when a file was begun for it
+  std::optional<spare_file> unused;    // the spare that was offered, when it was not needed
+  bool recycled = false;               // it was
+  std::uint64_t groups = 0;            // a state group counts, too
   std::uint64_t bytes = 0;
   std::uint64_t syncs = 0;
   std::uint64_t sync_nanos = 0;
@@ -41,17 +51,24 @@ class writer {
   // Everything before `end` is durable.
   writer(io::file_system& fs, io::random_source& random, const io::clock& clock, const options& options, log_end end);
 
-  // One durable group write with all items, in a new file when the current one is full. After an error: no further
-  // call.
-  result<written> write(const std::vector<append_item>& items);
+  // One durable group write with all items. It begins a new file when it does not fit into the current one: `spare`,
+  // when there is one, else one that grows. After an error: no further call.
+  result<written> write(const std::vector<append_item>& items, std::optional<spare_file> spare);
+
+  // Says durably of all before that they were durable: by a group write without items, or by a new file when there is
+  // no room for one.
+  result<written> mark(std::optional<spare_file> spare);
 
   // Makes the next file, durable with its name, its header and its state group.
-  status begin_file();
+  status begin_file(const std::optional<spare_file>& spare);
 
   const log_end& end() const { return end_; }
 
  private:
+  bool has_room(std::uint64_t size_bytes) const;
   format::group_header next_header(format::group_kind kind, std::uint64_t position) const;
+  status begin(std::optional<spare_file>& spare, written& done);
+  status write_group(format::group_kind kind, written& done);
 
   io::file_system& fs_;
   io::random_source& random_;
@@ -59,6 +76,7 @@ class writer {
   std::string folder_;
   std::uint64_t file_bytes_;
   log_end end_;
+  bool file_is_fresh_ = false;  // holds nothing but its state group
   byte_buffer buffer_;
 };
 

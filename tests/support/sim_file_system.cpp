@@ -114,12 +114,13 @@ using state = sim_file_system::state;
 
 class sim_file final : public io::file {
  public:
-  sim_file(std::shared_ptr<state> fs, node_ptr target, std::string path, bool writable)
+  sim_file(std::shared_ptr<state> fs, node_ptr target, std::string path, bool writable, bool direct)
       : fs_(std::move(fs)),
         target_(std::move(target)),
         path_(std::move(path)),
         generation_(fs_->generation),
-        writable_(writable) {}
+        writable_(writable),
+        direct_(direct) {}
 
   result<std::size_t> read_at(std::uint64_t position, mutable_byte_view target) const override {
     const std::lock_guard lock(fs_->mutex);
@@ -138,6 +139,8 @@ class sim_file final : public io::file {
     std::vector<std::byte> data;
     for (const byte_view part : parts) data.insert(data.end(), part.begin(), part.end());
     if (data.empty()) return {};
+    BRAID_CHECK(!direct_ || (position % io::direct_block_bytes == 0 && data.size() % io::direct_block_bytes == 0),
+                "direct write of {} bytes at {}", data.size(), position);
     if (fs_->crashed) return state::dead(path_);
     if (auto entered = fs_->enter(operation::write, path_, &fs_->counts.writes); !entered) {
       target_->write(position, byte_view(data).first(fs_->chance.below(data.size())));
@@ -193,6 +196,7 @@ class sim_file final : public io::file {
   std::string path_;
   std::uint64_t generation_;
   bool writable_;
+  bool direct_;
 };
 
 class sim_lock final : public io::folder_lock {
@@ -224,6 +228,14 @@ sim_file_system::sim_file_system(std::shared_ptr<state> state) : state_(std::mov
 sim_file_system::~sim_file_system() = default;
 
 result<std::unique_ptr<io::file>> sim_file_system::open(const std::string& path, io::open_mode mode) {
+  return open_file(path, mode, false);
+}
+
+result<std::unique_ptr<io::file>> sim_file_system::open_direct(const std::string& path, io::open_mode mode) {
+  return open_file(path, mode, true);
+}
+
+result<std::unique_ptr<io::file>> sim_file_system::open_file(const std::string& path, io::open_mode mode, bool direct) {
   const std::lock_guard lock(state_->mutex);
   BRAID_TRY_VOID(state_->enter(operation::open, path));
   BRAID_TRY(at, state_->find(path));
@@ -236,7 +248,7 @@ result<std::unique_ptr<io::file>> sim_file_system::open(const std::string& path,
     BRAID_TRY(made, state_->make(at, path, false));
     target = made;
   }
-  return std::make_unique<sim_file>(state_, std::move(target), path, mode != io::open_mode::read);
+  return std::make_unique<sim_file>(state_, std::move(target), path, mode != io::open_mode::read, direct);
 }
 
 result<bool> sim_file_system::exists(const std::string& path) {

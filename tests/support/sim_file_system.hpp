@@ -57,6 +57,8 @@ class sim_file_system final : public io::file_system {
   ~sim_file_system() override;
 
   result<std::unique_ptr<io::file>> open(const std::string& path, io::open_mode mode) override;
+  // As open(), and holds callers to whole blocks.
+  result<std::unique_ptr<io::file>> open_direct(const std::string& path, io::open_mode mode) override;
   result<bool> exists(const std::string& path) override;
   result<std::vector<std::string>> list(const std::string& folder) override;
   status make_directories(const std::string& folder) override;
@@ -98,6 +100,7 @@ class sim_file_system final : public io::file_system {
   struct state;
 
  private:
+  result<std::unique_ptr<io::file>> open_file(const std::string& path, io::open_mode mode, bool direct);
   explicit sim_file_system(std::shared_ptr<state> state);
 
   std::shared_ptr<state> state_;

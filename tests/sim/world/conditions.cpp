@@ -17,6 +17,7 @@ server::broker_options draw_broker(rng& chance) {
   options.wal_dir = chance.chance(0.5) ? "/data/wal" : "/wal";
   options.advertised = {{"PLAINTEXT", "10.0.0.2", 9092}};
   options.wal_file_bytes = one_of<std::uint64_t>(chance, {8U << 10U, 64U << 10U, 512U << 10U, 64U << 20U});
+  options.wal_preallocate = options.wal_file_bytes <= 512U << 10U;  // larger ones would be zeros, hashed and kept
   options.log.segment_bytes = one_of<std::uint64_t>(chance, {2U << 10U, 16U << 10U, 128U << 10U, 1U << 30U});
   options.log.index_interval_bytes = one_of<std::uint32_t>(chance, {1, 128, 1024, 4096});
   options.aggregator.entry_target_bytes = one_of<std::size_t>(chance, {1, 2U << 10U, 32U << 10U, 4U << 20U});

@@ -44,6 +44,8 @@ class early_ack_log final : public wal::log {
     target_->read(group, from, max_bytes, std::move(done));
   }
 
+  void release(raft::group_id group, raft::index from) override { target_->release(group, from); }
+
   wal::stats statistics() const override { return target_->statistics(); }
 
  private:
@@ -70,6 +72,8 @@ class forget_deletions_log final : public wal::log {
       done(std::move(entries));
     });
   }
+
+  void release(raft::group_id group, raft::index from) override { target_->release(group, from); }
 
   wal::stats statistics() const override { return target_->statistics(); }
 

@@ -48,6 +48,12 @@ result<std::unique_ptr<io::file>> traced_file_system::open(const std::string& pa
   return std::make_unique<traced_file>(std::move(opened), events_);
 }
 
+result<std::unique_ptr<io::file>> traced_file_system::open_direct(const std::string& path, io::open_mode mode) {
+  note(open_file, path);
+  BRAID_TRY(opened, target_.open_direct(path, mode));
+  return std::make_unique<traced_file>(std::move(opened), events_);
+}
+
 status traced_file_system::make_directories(const std::string& folder) {
   note(make_folder, folder);
   return target_.make_directories(folder);

@@ -14,6 +14,7 @@ class traced_file_system final : public io::file_system {
   traced_file_system(io::file_system& target, trace& events) : target_(target), events_(events) {}
 
   result<std::unique_ptr<io::file>> open(const std::string& path, io::open_mode mode) override;
+  result<std::unique_ptr<io::file>> open_direct(const std::string& path, io::open_mode mode) override;
   result<bool> exists(const std::string& path) override { return target_.exists(path); }
   result<std::vector<std::string>> list(const std::string& folder) override { return target_.list(folder); }
   status make_directories(const std::string& folder) override;

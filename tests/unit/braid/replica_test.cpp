@@ -35,7 +35,7 @@ class life {
     wal::options wal_options;
     wal_options.folder = "/wal";
     wal_options.file_bytes = 64 << 10;
-    auto opened = wal::log::open(fs, wal_disk, shard, random_, clock, wal_options);
+    auto opened = wal::log::open({fs, wal_disk, segment_disk, shard, timers, random_, clock}, wal_options);
     EXPECT_TRUE(opened) << opened.error().to_string();
     wal_ = std::move(*opened);
     options.group.id = raft::group_id(1);

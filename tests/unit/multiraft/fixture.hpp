@@ -73,7 +73,9 @@ class process {
                    std::uint64_t wal_file_bytes = 64U << 20U)
       : loop(seed ? sim::manual_loop(*seed) : sim::manual_loop()), random(seed.value_or(1)) {
     if (fs.exists("/wal") == false) (void)fs.make_directories("/wal");
-    auto opened = wal::log::open(fs, disk, owner, random, clock, {.folder = "/wal", .file_bytes = wal_file_bytes});
+    auto opened =
+        wal::log::open({fs, disk, disk, owner, timers, random, clock},
+                       {.folder = "/wal", .file_bytes = wal_file_bytes, .preallocate = wal_file_bytes <= 1U << 20U});
     if (opened) wal = std::move(*opened);
   }
 

@@ -237,6 +237,7 @@ TEST(Group, MayBeDestroyedWhileWorkIsUnderWay) {
     const auto seen = machine.seen.size();
     p.loop.run_until_idle();
     EXPECT_EQ(machine.seen.size(), seen);
+    p.wal.reset();  // has a timer of its own
     EXPECT_EQ(p.timers.waiting(), 0U);
   }
 }
@@ -291,7 +292,6 @@ TEST(Group, AWalThatLacksEntriesIsRefused) {
   }
   ASSERT_TRUE(fs.remove("/wal/00000000000000000001.wal"));
   ASSERT_TRUE(fs.remove("/wal/00000000000000000002.wal"));
-  ASSERT_TRUE(fs.remove("/wal/00000000000000000003.wal"));
   process p(fs);
   ASSERT_TRUE(p.wal);
   recorder machine;

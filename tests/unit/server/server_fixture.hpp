@@ -33,6 +33,7 @@ class ServerTest : public ::testing::Test {
   ServerTest() {
     options_.data_dir = "/data";
     options_.wal_dir = "/data/wal";
+    options_.wal_preallocate = false;  // of the default size, in memory
     options_.advertised = {{"PLAINTEXT", "broker.example", 9092}};
     connection_->listener = "PLAINTEXT";
     connection_->remote = "10.0.0.1:1234";

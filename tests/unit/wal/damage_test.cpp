@@ -28,7 +28,8 @@ void fill(sim::sim_file_system& fs, std::uint64_t writes, options opts = {}) {
 TEST(WalDamage, EveryDamagedByteIsRefusedOrInTheUnvouchedTail) {
   sim::sim_file_system fs;
   fill(fs, 5, {.file_bytes = 12'000});
-  const auto files = picture(fs);
+  auto files = picture(fs);
+  std::erase_if(files, [](const auto& file) { return format::parse_spare_name(file.first).has_value(); });
   ASSERT_GE(files.size(), 2U);
   const std::string last_file = files.rbegin()->first;
   const std::size_t last_group = files.rbegin()->second.size() - format::block_bytes;
@@ -97,7 +98,7 @@ TEST(WalDamage, AFileCutShortBeforeALaterOneIsRefused) {
   sim::sim_file_system fs;
   fill(fs, 6, {.file_bytes = 16'000});
   ASSERT_TRUE(fs.exists(path_of(2)).value());
-  for (const std::uint64_t size : {0U, 100U, 4096U, 5000U, 8192U, 12288U}) {
+  for (const std::uint64_t size : {0U, 100U, 4096U, 5000U, 8192U}) {
     auto twin = fs.copy(1);
     ASSERT_TRUE((*twin->open(path_of(1), io::open_mode::read_write))->truncate(size));
     process p(*twin);
@@ -155,7 +156,8 @@ TEST(WalDamage, GroupsOfAnotherIncarnationAreATornTail) {
   process p(mine);
   ASSERT_TRUE(p.wal) << p.failure->to_string();
   EXPECT_EQ(p.all(group_a).size(), 2U);
-  EXPECT_EQ(p.wal->statistics().cut_bytes, foreign.size() - end);
+  EXPECT_EQ(p.wal->statistics().cut_bytes, 0U) << "nothing of this life was torn";
+  EXPECT_TRUE(p.write(item(group_a, {make_entry(1, 3, "written over it")})));
 }
 
 // A client cannot make a torn tail look like damage with a record that looks like a group write.

@@ -53,7 +53,8 @@ class process {
   explicit process(sim::sim_file_system& fs, options opts = {}, std::uint64_t seed = 1) : random(seed) {
     opts.folder = "/wal";
     if (fs.exists("/wal") == false) (void)fs.make_directories("/wal");
-    auto opened = log::open(fs, disk, owner, random, clock, opts);
+    if (opts.file_bytes > 1U << 20U) opts.preallocate = false;  // in memory, files of the default size are slow
+    auto opened = log::open({fs, disk, background, owner, timers, random, clock}, opts);
     if (opened) {
       wal = std::move(*opened);
     } else {
@@ -112,7 +113,9 @@ class process {
   sim::manual_clock clock;
   sim::manual_loop loop;
   sim::manual_executor disk{loop};
+  sim::manual_executor background{loop};
   sim::manual_executor owner{loop};
+  sim::manual_timers timers{clock, owner};
   std::unique_ptr<log> wal;
   std::optional<error> failure;  // of open
   std::vector<std::pair<std::size_t, bool>> outcomes;

@@ -45,7 +45,7 @@ TEST(WalFormat, HeaderBlockIsAsDocumented) {
   append_file_header(buffer, {incarnation(0x11), 2, 77});
   ASSERT_EQ(buffer.size(), 4096U);
   EXPECT_EQ(as_string_view(buffer.view().first(8)), "BRAIDWAL");
-  const std::vector<int> expected = {0, 0, 0, 1, 0, 0, 0x10, 0};
+  const std::vector<int> expected = {0, 0, 0, 2, 0, 0, 0x10, 0};
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(std::to_integer<int>(buffer.view()[8 + i]), expected[i]);
   EXPECT_EQ(std::to_integer<int>(buffer.view()[31]), 0x11);
   EXPECT_EQ(std::to_integer<int>(buffer.view()[39]), 2);
@@ -78,10 +78,11 @@ TEST(WalFormat, GroupWriteIsWholeBlocksAndComesBack) {
   group_header header{.kind = group_kind::items, .sequence = 5, .durable = 4, .position = 8192, .previous_crc = 0xfeed};
   const bytes group = sealed(items, header, 123);
   EXPECT_EQ(group.size(), 8192U);
-  EXPECT_EQ(peek_group_size(group.slice(0, 4096), 8192), 8192U);
-  EXPECT_EQ(peek_group_size(group.slice(0, 4096), 4096), std::nullopt) << "more than there is room for";
-  const auto parsed = parse_group(group, 8192, 123);
+  const auto parsed = parse_group_header(group.slice(0, 4096), 8192, 123);
   ASSERT_TRUE(parsed);
+  EXPECT_EQ(group_size(parsed->payload_bytes), 8192U);
+  EXPECT_TRUE(is_sound(group, *parsed, 123));
+  EXPECT_FALSE(is_sound(group.slice(0, 4096), *parsed, 123)) << "less than there has to be";
   EXPECT_EQ(parsed->sequence, 5U);
   EXPECT_EQ(parsed->durable, 4U);
   EXPECT_EQ(parsed->previous_crc, 0xfeedU);
@@ -98,9 +99,9 @@ TEST(WalFormat, GroupWriteIsWholeBlocksAndComesBack) {
 TEST(WalFormat, AGroupIsOfItsFileAndPlaceOnly) {
   group_header header{.sequence = 5, .position = 8192};
   const bytes group = sealed({test::item(group_a, {test::make_entry(1, 1, "x")})}, header, 123);
-  EXPECT_TRUE(parse_group(group, 8192, 123));
-  EXPECT_FALSE(parse_group(group, 8192, 124)) << "another incarnation";
-  EXPECT_FALSE(parse_group(group, 12288, 123)) << "a misdirected write";
+  EXPECT_TRUE(parse_group_header(group, 8192, 123));
+  EXPECT_FALSE(parse_group_header(group, 8192, 124)) << "another incarnation";
+  EXPECT_FALSE(parse_group_header(group, 12288, 123)) << "a misdirected write";
   EXPECT_NE(crc_seed(incarnation(1)), crc_seed(incarnation(2)));
 }
 
@@ -110,8 +111,8 @@ TEST(WalFormat, EveryFlippedBitOfAGroupIsSeenPaddingIncluded) {
   std::vector<std::byte> block(group.view().begin(), group.view().end());
   for (std::size_t bit = 0; bit < block.size() * 8; ++bit) {
     block[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
-    const auto size = peek_group_size(block, block.size());
-    ASSERT_FALSE(size && parse_group(byte_view(block).first(*size), 4096, 9)) << bit;
+    const auto flipped = parse_group_header(block, 4096, 9);
+    ASSERT_FALSE(flipped && is_sound(block, *flipped, 9)) << bit;
     block[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
   }
 }
