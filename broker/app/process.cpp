@@ -52,6 +52,8 @@ server::broker_options options_of(const config::broker_config& config, std::opti
   options.max_partitions = most_partitions(available);
   options.aggregator.queue_max_bytes = bounds.queue_max_bytes;
   options.write_behind_max_bytes = bounds.write_behind_max_bytes;
+  options.checkpoint_bytes = static_cast<std::uint64_t>(config.checkpoint_bytes);
+  options.checkpoint_interval = std::chrono::milliseconds(config.checkpoint_interval_ms);
   options.linger = std::chrono::milliseconds(config.linger_ms);
   options.default_partitions = static_cast<std::int32_t>(config.num_partitions);
   options.auto_create_topics = config.auto_create_topics;
@@ -150,9 +152,10 @@ status process::open_admin() {
 status process::open_broker() {
   std::optional<uuid> cluster_id;
   if (!config_.cluster_id.empty()) cluster_id = uuid::parse(config_.cluster_id);
-  server::broker_environment environment{
-      io::posix_file_system(), io::system_clock(), io::system_random(), metadata_shard_, metadata_shard_,
-      metadata_disk_,          shards_.at(0),      shards_.at(0),       wal_disk_,       segment_disk_};
+  server::broker_environment environment{io::posix_file_system(), io::system_clock(), io::system_random(),
+                                         metadata_shard_,         metadata_shard_,    metadata_disk_,
+                                         shards_.at(0),           shards_.at(0),      wal_disk_,
+                                         segment_disk_,           background_};
   environment.requests = requests_;
   environment.answers = answers_;
   auto opened = server::broker::open(options_of(config_, cluster_id, resources_, bounds_), environment,
@@ -255,6 +258,7 @@ void process::stop() {
   wal_disk_.stop();
   metadata_disk_.stop();
   segment_disk_.stop();
+  background_.stop();
   parts_.clear();
   broker_.reset();
 }

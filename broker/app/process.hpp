@@ -70,6 +70,7 @@ class process {
   io::thread_executor metadata_disk_{"metadata-wal"};
   io::thread_executor wal_disk_{"braid-wal"};
   io::thread_executor segment_disk_{"segments"};
+  io::thread_executor background_{"checkpoints"};
   std::vector<std::shared_ptr<net::connection_limiter>> limiters_;  // by listener
   std::vector<shard_part> parts_;                                   // by shard
   std::unique_ptr<server::broker> broker_;

@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "model/record_batch.hpp"
+#include "multiraft/group.hpp"
 
 namespace braidmq::braid {
 namespace {
@@ -20,6 +21,23 @@ std::error_code error_of(partition::sequence_verdict verdict) {
       return errc::stale_producer_epoch;
   }
   BRAID_CHECK(false, "verdict {}", static_cast<int>(verdict));
+}
+
+constexpr std::uint8_t machine_row = 3;
+constexpr std::uint8_t topic_row = 4;
+
+hash128 hash_of(const model::topic_id& id, const topic_state& state) {
+  byte_buffer row(64);
+  row.append_be(topic_row);
+  row.append(byte_view(reinterpret_cast<const std::byte*>(id.octets.data()), id.octets.size()));
+  row.append_be(state.config_index);
+  for (const auto& [name, value] : state.configs) {
+    row.append_be(static_cast<std::uint32_t>(name.size()));
+    row.append(name);
+    row.append_be(static_cast<std::uint32_t>(value.size()));
+    row.append(value);
+  }
+  return braidmq::hash_of(row.view());
 }
 
 partition::incoming_batch incoming(const bytes& batch) {
@@ -62,22 +80,25 @@ std::vector<unit_outcome> machine::apply(const raft::entry& entry) {
 
 void machine::create(const partition_creation& creation) {
   if (partitions_.contains(creation.target)) return;
-  const bool topic_is_new = !topics_.contains(creation.target.topic);
+  const bool topic_is_new = topics_.find(creation.target.topic) == nullptr;
   if (topic_is_new && creation.metadata_index < last_deletion_index_) return;
-  topics_.try_emplace(creation.target.topic);
+  if (topic_is_new) set_topic(creation.target.topic, {});
   partitions_.emplace(creation.target, std::make_unique<partition::partition>(creation.target, creation.epoch_base,
                                                                               logs_.make(creation.target)));
 }
 
 void machine::configure(topic_config config) {
-  const auto found = topics_.find(config.topic);
-  if (found == topics_.end() || found->second.config_index >= config.metadata_index) return;
-  found->second = {config.metadata_index, std::move(config.values)};
+  const topic_state* known = topics_.find(config.topic);
+  if (known == nullptr || known->config_index >= config.metadata_index) return;
+  set_topic(config.topic, {config.metadata_index, std::move(config.values)});
 }
 
 void machine::remove(const topic_deletion& deletion) {
   last_deletion_index_ = std::max(last_deletion_index_, deletion.metadata_index);
-  topics_.erase(deletion.topic);
+  if (const topic_state* known = topics_.find(deletion.topic)) {
+    topics_hash_ -= hash_of(deletion.topic, *known);
+    topics_.erase(deletion.topic);
+  }
   const auto first = partitions_.lower_bound({deletion.topic, model::partition_index(0)});
   auto end = first;
   for (; end != partitions_.end() && end->first.topic == deletion.topic; ++end) {
@@ -91,7 +112,7 @@ slice_outcome machine::append(const append_slice& slice, raft::term term) {
   partition::partition* target = find(slice.target);
   if (target == nullptr) return {.error = errc::unknown_partition};
   const bool was_clean = !target->has_unpublished();
-  const partition::append_outcome outcome = target->append(incoming(slice.batch), term.value());
+  const partition::append_outcome outcome = target->append(incoming(slice.batch), term.value(), last_entry_time_ms_);
   slice_outcome answer;
   answer.error = error_of(outcome.verdict);
   answer.duplicate = outcome.verdict == partition::sequence_verdict::duplicate;
@@ -115,9 +136,59 @@ partition::partition* machine::find(const model::topic_partition_id& id) {
   return found == partitions_.end() ? nullptr : found->second.get();
 }
 
+const partition::partition* machine::find(const model::topic_partition_id& id) const {
+  const auto found = partitions_.find(id);
+  return found == partitions_.end() ? nullptr : found->second.get();
+}
+
 const topic_state* machine::find_topic(const model::topic_id& id) const {
-  const auto found = topics_.find(id);
-  return found == topics_.end() ? nullptr : &found->second;
+  return topics_.find(id);
+}
+
+void machine::set_topic(const model::topic_id& id, topic_state state) {
+  if (const topic_state* before = topics_.find(id)) topics_hash_ -= hash_of(id, *before);
+  topics_hash_ += hash_of(id, state);
+  topics_.edit(id) = std::move(state);
+}
+
+// ---- checkpoints ----
+
+hash128 machine::hash() const {
+  byte_buffer row(32);
+  row.append_be(machine_row);
+  row.append_be(applied_.value());
+  row.append_be(last_entry_time_ms_);
+  row.append_be(last_deletion_index_);
+  hash128 sum = braidmq::hash_of(row.view());
+  sum += topics_hash_;
+  for (const auto& [id, one] : partitions_) sum += one->hash();
+  return sum;
+}
+
+machine_state machine::pin() {
+  machine_state now{applied_, last_entry_time_ms_, last_deletion_index_, hash(), topics_, {}};
+  now.partitions.reserve(partitions_.size());
+  for (const auto& [id, one] : partitions_) now.partitions.push_back({id, one->rows(), one->log().pin()});
+  return now;
+}
+
+status machine::restore(
+    machine_state from,
+    const std::function<result<std::unique_ptr<storage::partition_log>>(const pinned_partition& partition)>& open) {
+  BRAID_CHECK(applied_ == raft::index(0) && partitions_.empty());
+  applied_ = visible_ = from.applied;
+  last_entry_time_ms_ = from.last_entry_time_ms;
+  last_deletion_index_ = from.last_deletion_index;
+  topics_ = std::move(from.topics);
+  topics_.for_each([this](const model::topic_id& id, const topic_state& state) { topics_hash_ += hash_of(id, state); });
+  for (const pinned_partition& one : from.partitions) {
+    BRAID_TRY(log, open(one));
+    partitions_.emplace(
+        one.id, std::make_unique<partition::partition>(one.id, one.rows, one.log.manifest.epochs, std::move(log)));
+  }
+  if (hash() == from.hash) return {};
+  return fail(multiraft::errc::checkpoint_damaged,
+              fmt::format("its rows have the hash {}, and it says {}", hash().to_string(), from.hash.to_string()));
 }
 
 }  // namespace braidmq::braid

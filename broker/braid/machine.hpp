@@ -7,13 +7,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/paged_map.hpp"
 #include "base/result.hpp"
+#include "base/state_hash.hpp"
 #include "braid/entry.hpp"
 #include "braid/errc.hpp"
 #include "partition/partition.hpp"
@@ -51,11 +54,44 @@ struct published {
 struct topic_state {
   std::uint64_t config_index = 0;  // of the metadata log; 0: no config has been applied
   std::map<std::string, std::string> configs;
+
+  friend bool operator==(const topic_state&, const topic_state&) = default;
+};
+
+using topic_rows = paged_map<model::topic_id, topic_state, 64>;
+
+// What apply does with an entry. A change of it that is not the same on replicas of two versions is a new level, which
+// an entry switches on when all members know it.
+inline constexpr std::int16_t apply_level = 1;
+
+struct pinned_partition {
+  model::topic_partition_id id;
+  partition::partition_rows rows;
+  storage::log_pin log;
+};
+
+// The whole state at one index. Copies share the pages of the machine's tables (base/paged_map says who may do what).
+struct machine_state {
+  raft::index applied;
+  std::int64_t last_entry_time_ms = 0;
+  std::uint64_t last_deletion_index = 0;
+  hash128 hash;
+  topic_rows topics;
+  std::vector<pinned_partition> partitions;  // sorted by id
 };
 
 class machine {
  public:
   explicit machine(log_factory& logs) : logs_(logs) {}
+
+  // Into a machine that has applied nothing. `open` gives the log of a partition; its errors are passed on.
+  // multiraft::errc::checkpoint_damaged when the rows are not what `from.hash` says.
+  status restore(
+      machine_state from,
+      const std::function<result<std::unique_ptr<storage::partition_log>>(const pinned_partition& partition)>& open);
+  machine_state pin();
+  // Equal on replicas that have applied the same entries, whatever they were restored from.
+  hash128 hash() const;
 
   // One outcome for each unit of the entry, in order.
   std::vector<unit_outcome> apply(const raft::entry& entry);
@@ -71,6 +107,7 @@ class machine {
   std::vector<std::unique_ptr<partition::partition>> take_deleted() { return std::exchange(deleted_, {}); }
 
   partition::partition* find(const model::topic_partition_id& id);
+  const partition::partition* find(const model::topic_partition_id& id) const;
   const topic_state* find_topic(const model::topic_id& id) const;
   std::size_t topic_count() const { return topics_.size(); }
   // The largest metadata index of all deletions that were applied.
@@ -81,13 +118,15 @@ class machine {
 
  private:
   void create(const partition_creation& creation);
+  void set_topic(const model::topic_id& id, topic_state state);
   void configure(topic_config config);
   void remove(const topic_deletion& deletion);
   slice_outcome append(const append_slice& slice, raft::term term);
 
   log_factory& logs_;
   std::map<model::topic_partition_id, std::unique_ptr<partition::partition>> partitions_;
-  std::map<model::topic_id, topic_state> topics_;
+  topic_rows topics_;
+  hash128 topics_hash_;  // sum over the rows
   std::uint64_t last_deletion_index_ = 0;
   std::vector<std::unique_ptr<partition::partition>> deleted_;
   std::vector<partition::partition*> dirty_;

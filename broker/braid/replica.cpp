@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "braid/checkpoint.hpp"
+#include "braid/replica_logs.hpp"
 
 namespace braidmq::braid {
 namespace {
@@ -15,32 +17,18 @@ constexpr io::duration memory_probe = std::chrono::milliseconds(20);
 
 }  // namespace
 
-// Makes partition logs in the replica's folder and hears of their write-behind.
-class replica::logs final : public log_factory {
- public:
-  explicit logs(replica& owner) : owner_(owner) {}
-
-  std::unique_ptr<storage::partition_log> make(const model::topic_partition_id& id) override {
-    const replica_environment& environment = owner_.environment_;
-    storage::log_callbacks callbacks;
-    callbacks.on_written = [this](std::size_t size_bytes) { owner_.on_written(size_bytes); };
-    callbacks.on_failure = [this](error why) { owner_.fatal(std::move(why)); };
-    return storage::partition_log::create(environment.fs, environment.disk, environment.owner,
-                                          fmt::format("{}/{}", owner_.options_.data_folder, id), owner_.options_.log,
-                                          std::move(callbacks));
-  }
-
- private:
-  replica& owner_;
-};
-
 result<std::unique_ptr<replica>> replica::create(replica_options options, replica_environment environment,
                                                  unique_function<void(error)> on_fatal) {
+  options.checkpoint.group = options.group.id;
+  BRAID_TRY(loaded, read_checkpoint(environment.fs, options.checkpoint.path, options.group.id));
+  if (loaded) options.group.applied = loaded->applied;
   std::unique_ptr<replica> made(new replica(std::move(options), environment, std::move(on_fatal)));
   auto group = multiraft::group::create(made->options_.group, environment.wal, *made, environment.owner,
                                         environment.timers, [self = made.get()](error why) { self->fatal(why); });
   if (!group) return tl::unexpected(std::move(group).error());
   made->group_ = std::move(*group);
+  if (loaded) BRAID_TRY_VOID(made->load(std::move(*loaded)));
+  BRAID_TRY_VOID(made->remove_orphans());
   return made;
 }
 
@@ -51,7 +39,11 @@ replica::replica(replica_options options, replica_environment environment, uniqu
       logs_(std::make_unique<logs>(*this)),
       machine_(*logs_),
       aggregator_(options_.aggregator),
-      purgatory_(environment_.timers) {}
+      purgatory_(environment_.timers),
+      checkpointer_(
+          options_.checkpoint,
+          {environment_.fs, environment_.background, environment_.owner, environment_.timers, environment_.clock},
+          *this, [this](error why) { fatal(std::move(why)); }) {}
 
 replica::~replica() {
   for (const auto& [id, parked] : parked_) environment_.timers.cancel(parked.timer);
@@ -59,6 +51,10 @@ replica::~replica() {
 }
 
 void replica::start() {
+  const raft::index loaded = machine_.applied_index();
+  checkpointer_.start(loaded);
+  // A kill may have come between the checkpoint and this.
+  if (loaded > raft::index(0)) environment_.wal.release(options_.group.id, loaded + 1);
   group_->start();
 }
 
@@ -67,6 +63,7 @@ void replica::stop() {
   stopped_ = true;
   tell_serving();
   group_->stop();
+  checkpointer_.stop();
   aggregator_.take_all();
   while (!parked_.empty()) answer(parked_.begin()->first, fail(errc::stopped));
   purgatory_.stop();
@@ -163,6 +160,8 @@ bool replica::can_apply() const {
 void replica::apply(const raft::entry& entry) {
   std::vector<unit_outcome> outcomes = machine_.apply(entry);
   ++stats_.entries_applied;
+  unpublished_entry_bytes_ += entry.payload.size();
+  applied_term_ = entry.term;
   stats_.units_applied += outcomes.size();
   for (const unit_outcome& unit : outcomes) {
     for (const slice_outcome& slice : unit.slices) {
@@ -205,6 +204,7 @@ void replica::applied(raft::index index) {
   propose_missing();
   answer_waiters();
   schedule_pump();
+  checkpointer_.applied(index, std::exchange(unpublished_entry_bytes_, 0), applied_term_);
 }
 
 void replica::tell_serving() {
@@ -346,6 +346,7 @@ replica_stats replica::statistics() const {
   now.write_behind_bytes = write_behind_bytes_;
   now.parked_produces = parked_.size();
   now.parked_fetches = purgatory_.size();
+  now.checkpoints = checkpointer_.statistics();
   return now;
 }
 

@@ -25,6 +25,7 @@
 #include "io/executor.hpp"
 #include "io/file_system.hpp"
 #include "io/timers.hpp"
+#include "multiraft/checkpointer.hpp"
 #include "multiraft/group.hpp"
 #include "wal/log.hpp"
 
@@ -34,8 +35,9 @@ struct replica_options {
   multiraft::group_options group;
   aggregator_options aggregator;
   storage::log_options log;
-  std::string data_folder;            // partitions' folders are made in here
-  std::size_t entries_in_flight = 4;  // proposed and not yet applied
+  std::string data_folder;                   // partitions' folders are made in here
+  multiraft::checkpoint_options checkpoint;  // the group's id is set by the replica
+  std::size_t entries_in_flight = 4;         // proposed and not yet applied
   std::size_t in_flight_bytes = 32U << 20U;
   std::size_t write_behind_max_bytes = 128U << 20U;  // apply waits beyond this
   io::duration linger{};
@@ -46,6 +48,7 @@ struct replica_environment {
   io::file_system& fs;
   io::executor& owner;
   io::executor& disk;
+  io::executor& background;  // may block for long: syncs and checkpoints
   io::timer_service& timers;
   const io::clock& clock;
   wal::log& wal;
@@ -79,7 +82,7 @@ struct replica_stats {
   raft::index visible_index;
   std::size_t topics = 0;
   std::size_t partitions = 0;
-  std::size_t partitions_being_removed = 0;  // deleted; reads under way or files not yet gone
+  std::size_t partitions_being_removed = 0;  // deleted; files wait for the next checkpoint, or are not yet gone
   std::uint64_t removals_failed = 0;         // files of deleted partitions that could not be unlinked
   std::size_t queued_bytes = 0;
   std::size_t write_behind_bytes = 0;
@@ -91,16 +94,24 @@ struct replica_stats {
   std::uint64_t slices_duplicate = 0;
   std::uint64_t slices_refused = 0;
   std::uint64_t bytes_appended = 0;
+  multiraft::checkpoint_stats checkpoints;
 };
 
-class replica final : private multiraft::state_machine {
+class replica final : private multiraft::state_machine, private multiraft::checkpoint_source {
  public:
+  // Blocking: loads the checkpoint, opens the partitions that it names, and removes the files of those that it does
+  // not: they were deleted, or the log makes them again.
   static result<std::unique_ptr<replica>> create(replica_options options, replica_environment environment,
                                                  unique_function<void(error)> on_fatal);
   ~replica() override;
 
   // `changed` runs when this replica begins or ceases to serve. Before start().
   void on_serving(unique_function<void(bool)> changed) { on_serving_ = std::move(changed); }
+  // `applied` runs when this replica leads and knows of no deletion of the metadata log, up to this index, that the
+  // braid has not applied. Before start().
+  void on_deletions_applied(unique_function<void(std::uint64_t)> applied) {
+    on_deletions_applied_ = std::move(applied);
+  }
   void start();
   void stop();
 
@@ -141,6 +152,12 @@ class replica final : private multiraft::state_machine {
     std::vector<model::topic_id> topics;
   };
   using wish = std::variant<wanted_topic, topic_deletion>;
+  // Deleted, and still there: a checkpoint before the deletion speaks of its files.
+  struct retired_partition {
+    raft::index at;
+    std::unique_ptr<partition::partition> partition;
+    bool removing = false;
+  };
   struct topic_waiter {
     std::uint64_t id;
     model::topic_id topic;
@@ -155,14 +172,21 @@ class replica final : private multiraft::state_machine {
   void applied(raft::index index) override;
   bool can_apply() const override;
 
+  std::unique_ptr<multiraft::pinned_state> pin() override;
+  void checkpointed(raft::index index) override;
+  status load(machine_state from);
+  status remove_orphans();
+
   void schedule_pump();
   void pump();
   void propose(built_entry entry);
   void propose_missing();
+  void tell_deletions();
   std::optional<topic_change> change_for(const wish& wanted);
   void answer_waiters();
   void end_waiters(const topic_deletion& deletion);
   void retire(std::unique_ptr<partition::partition> deleted);
+  void remove_files(const model::topic_partition_id& id);
   void answer(request_id id, result<unit_outcome> outcome);
   void tell_serving();
   void run_fetch(std::shared_ptr<fetch_request> request, io::time_point deadline,
@@ -181,6 +205,9 @@ class replica final : private multiraft::state_machine {
   aggregator aggregator_;
   fetch_purgatory purgatory_;
   std::unique_ptr<multiraft::group> group_;
+  multiraft::checkpointer checkpointer_;
+  std::size_t unpublished_entry_bytes_ = 0;  // of entries that were applied and not yet told of by applied()
+  raft::term applied_term_;                  // of the last one
 
   request_id last_request_;
   std::unordered_map<request_id, parked_produce> parked_;
@@ -193,10 +220,12 @@ class replica final : private multiraft::state_machine {
   std::set<model::topic_id> changing_;      // a change of theirs waits in the aggregator or is in flight
   std::vector<topic_waiter> topic_waiters_;
   std::uint64_t last_topic_waiter_ = 0;
-  std::map<model::topic_partition_id, std::unique_ptr<partition::partition>> retired_;  // until their files are gone
+  std::map<model::topic_partition_id, retired_partition> retired_;  // until their files are gone
   std::int64_t last_proposed_time_ms_ = 0;
 
   unique_function<void(bool)> on_serving_;
+  unique_function<void(std::uint64_t)> on_deletions_applied_;
+  bool tell_deletions_ = false;
   bool was_serving_ = false;
   bool pump_scheduled_ = false;
   bool stopped_ = false;

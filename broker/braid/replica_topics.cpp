@@ -18,6 +18,7 @@ void replica::follow(topic_news news) {
   for (const topic_deletion& deletion : news.deletions) {
     wishes_.insert_or_assign(deletion.topic, deletion);
     end_waiters(deletion);
+    tell_deletions_ = true;
   }
   propose_missing();
   answer_waiters();
@@ -45,7 +46,7 @@ std::optional<topic_change> replica::change_for(const wish& wanted) {
 }
 
 void replica::propose_missing() {
-  if (wishes_.empty() || stopped_ || !group_->node().serves()) return;
+  if (wishes_.empty() || stopped_ || !group_->node().serves()) return tell_deletions();
   // An earlier leader knew more of the metadata log: what we miss may have been deleted.
   if (followed_index_ < machine_.last_deletion_index()) return;
   for (auto it = wishes_.begin(); it != wishes_.end();) {
@@ -63,6 +64,15 @@ void replica::propose_missing() {
     ++it;
   }
   schedule_pump();
+  tell_deletions();
+}
+
+void replica::tell_deletions() {
+  if (!tell_deletions_ || stopped_ || !group_->node().serves()) return;
+  const auto is_deletion = [](const auto& one) { return std::holds_alternative<topic_deletion>(one.second); };
+  if (std::ranges::any_of(wishes_, is_deletion)) return;
+  tell_deletions_ = false;
+  if (on_deletions_applied_) on_deletions_applied_(followed_index_);
 }
 
 void replica::when_applied(const model::topic_id& topic, std::uint64_t metadata_index, io::duration timeout,
@@ -110,23 +120,28 @@ void replica::end_waiters(const topic_deletion& deletion) {
   }
 }
 
-// Ends a partition whose deletion was applied: fetches that wait hear of it now, those that read finish, then its files
-// go. It is kept until that is done.
+// Ends a partition whose deletion was applied: fetches that wait hear of it now. Its files go when a checkpoint does
+// not speak of them any more; what is on its way to them until then is written, for a checkpoint may wait for it.
 void replica::retire(std::unique_ptr<partition::partition> deleted) {
   const model::topic_partition_id id = deleted->id();
   write_behind_bytes_ += deleted->publish();  // what no publish() has counted, and now none will
-  const std::size_t pending = deleted->log().pending_bytes();
+  retired_.insert_or_assign(id, retired_partition{machine_.applied_index(), std::move(deleted)});
+  purgatory_.on_deleted(id);
+}
+
+void replica::remove_files(const model::topic_partition_id& id) {
+  retired_partition& one = retired_.at(id);
+  one.removing = true;
+  const std::size_t pending = one.partition->log().pending_bytes();
   BRAID_CHECK(pending <= write_behind_bytes_, "{} pending of {}", pending, write_behind_bytes_);
   write_behind_bytes_ -= pending;
-  partition::partition& kept = *retired_.insert_or_assign(id, std::move(deleted)).first->second;
-  kept.log().remove([this, alive = std::weak_ptr(alive_), id](const status& removed) {
+  one.partition->log().remove([this, alive = std::weak_ptr(alive_), id](const status& removed) {
     if (alive.expired()) return;
     if (!removed) ++stats_.removals_failed;
     environment_.owner.post([this, alive, id] {
       if (!alive.expired()) retired_.erase(id);
     });
   });
-  purgatory_.on_deleted(id);
   if (can_apply()) group_->resume();
 }
 

@@ -20,7 +20,7 @@ constexpr std::int64_t int32_max = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t int64_max = std::numeric_limits<std::int64_t>::max();
 
 // clang-format off
-const std::array<key_spec, 31> keys = {{
+const std::array<key_spec, 33> keys = {{
     {.name = "broker.id", .member = &broker_config::broker_id, .default_value = "0", .min = 0, .max = int32_max,
      .words = "Number of this broker, unique in the cluster and the same for ever"},
     {.name = "braid.broker.id.offset", .member = &broker_config::broker_id_offset, .default_value = "0", .min = 0,
@@ -81,6 +81,10 @@ const std::array<key_spec, 31> keys = {{
      .min = 1024, .max = gib - mib, .words = "Largest entry of the log, and so the largest atomic write"},
     {.name = "braid.write.behind.max.bytes", .member = &broker_config::write_behind_max_bytes, .default_value = "134217728",
      .unit = "bytes", .min = mib, .max = 64 * gib, .words = "Applied bytes that wait for the disk, an eighth of the memory at most; beyond it apply waits"},
+    {.name = "braid.checkpoint.bytes", .member = &broker_config::checkpoint_bytes, .default_value = "268435456", .unit = "bytes",
+     .min = mib, .max = 64 * gib, .words = "Applied bytes after which the state is saved again; a start reads them once more"},
+    {.name = "braid.checkpoint.interval.ms", .member = &broker_config::checkpoint_interval_ms, .default_value = "60000",
+     .unit = "ms", .min = 100, .max = 86'400'000, .words = "How old the saved state may become while anything is written"},
     {.name = "braid.shards", .member = &broker_config::shards, .default_value = "0", .min = 0, .max = 1024,
      .words = "Event loops; 0: as many as the CPU quota has whole CPUs"},
     {.name = "log.level", .member = &broker_config::log_level, .default_value = "info",

@@ -15,6 +15,7 @@ enum class kind : std::int16_t {
   allocate_producer_ids = 4,
   alter_topic = 5,
   delete_topic = 6,
+  forget_deletions = 7,
 };
 
 constexpr std::size_t prefix_bytes = 2 * sizeof(std::int16_t);
@@ -73,6 +74,12 @@ bytes to_bytes(const delete_topic& command) {
   return framed(kind::delete_topic, record);
 }
 
+bytes to_bytes(const forget_deletions& command) {
+  protocol::metadata_forget_deletions record;
+  record.through = static_cast<std::int64_t>(command.through);
+  return framed(kind::forget_deletions, record);
+}
+
 }  // namespace
 
 bytes encode(const command& command) {
@@ -115,6 +122,10 @@ result<command> decode(const bytes& payload) {
     case kind::delete_topic: {
       BRAID_TRY(record, protocol::metadata_delete_topic::decode(body, version));
       return command(delete_topic{record.topic_id});
+    }
+    case kind::forget_deletions: {
+      BRAID_TRY(record, protocol::metadata_forget_deletions::decode(body, version));
+      return command(forget_deletions{static_cast<std::uint64_t>(record.through)});
     }
   }
   return fail(malformed, fmt::format("metadata command of unknown kind {}", static_cast<int>(what)));

@@ -55,8 +55,14 @@ struct allocate_producer_ids {
   friend bool operator==(const allocate_producer_ids&, const allocate_producer_ids&) = default;
 };
 
-using command =
-    std::variant<found_cluster, register_broker, create_topic, allocate_producer_ids, alter_topic, delete_topic>;
+// Every braid has applied the deletions of all entries up to `through`.
+struct forget_deletions {
+  std::uint64_t through = 0;
+  friend bool operator==(const forget_deletions&, const forget_deletions&) = default;
+};
+
+using command = std::variant<found_cluster, register_broker, create_topic, allocate_producer_ids, alter_topic,
+                             delete_topic, forget_deletions>;
 
 bytes encode(const command& command);
 result<command> decode(const bytes& payload);

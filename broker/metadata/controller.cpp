@@ -4,28 +4,38 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "metadata/checkpoint.hpp"
 #include "model/topic_name.hpp"
 
 namespace braidmq::metadata {
 
-result<std::unique_ptr<controller>> controller::create(controller_options options, wal::log& wal, io::executor& owner,
-                                                       io::timer_service& timers, io::random_source& random,
+result<std::unique_ptr<controller>> controller::create(controller_options options,
+                                                       const controller_environment& environment,
                                                        unique_function<void(error)> on_fatal) {
-  std::unique_ptr<controller> made(new controller(std::move(options), owner, timers, random, std::move(on_fatal)));
-  auto group = multiraft::group::create(made->options_.group, wal, *made, owner, timers,
-                                        [self = made.get()](error why) { self->on_fatal_(std::move(why)); });
+  options.checkpoint.group = options.group.id;
+  BRAID_TRY(loaded, read_checkpoint(environment.fs, options.checkpoint.path, options.group.id));
+  if (loaded) options.group.applied = raft::index(loaded->index());
+  std::unique_ptr<controller> made(new controller(std::move(options), environment, loaded, std::move(on_fatal)));
+  auto group =
+      multiraft::group::create(made->options_.group, environment.wal, *made, environment.owner, environment.timers,
+                               [self = made.get()](error why) { self->on_fatal_(std::move(why)); });
   if (!group) return tl::unexpected(std::move(group).error());
   made->group_ = std::move(*group);
   return made;
 }
 
-controller::controller(controller_options options, io::executor& owner, io::timer_service& timers,
-                       io::random_source& random, unique_function<void(error)> on_fatal)
+controller::controller(controller_options options, const controller_environment& environment, image_ptr loaded,
+                       unique_function<void(error)> on_fatal)
     : options_(std::move(options)),
-      owner_(owner),
-      timers_(timers),
-      random_(random),
+      owner_(environment.owner),
+      timers_(environment.timers),
+      random_(environment.random),
       on_fatal_(std::move(on_fatal)),
+      wal_(environment.wal),
+      machine_(std::move(loaded)),
+      checkpointer_(options_.checkpoint,
+                    {environment.fs, environment.background, environment.owner, environment.timers, environment.clock},
+                    *this, [this](error why) { on_fatal_(std::move(why)); }),
       image_(machine_.current()) {}
 
 controller::~controller() {
@@ -34,12 +44,17 @@ controller::~controller() {
 }
 
 void controller::start() {
+  const raft::index loaded(machine_.current()->index());
+  checkpointer_.start(loaded);
+  // A kill may have come between the checkpoint and this.
+  if (loaded > raft::index(0)) wal_.release(options_.group.id, loaded + 1);
   group_->start();
 }
 
 void controller::stop() {
   if (std::exchange(stopped_, true)) return;
   group_->stop();
+  checkpointer_.stop();
   tell_waiters(fail(errc::stopped));
   for (change& one : std::exchange(changes_, {})) {
     timers_.cancel(one.timer);
@@ -233,6 +248,8 @@ std::optional<raft::index> controller::propose(command what, io::duration timeou
 
 void controller::apply(const raft::entry& entry) {
   outcome done = machine_.apply(entry);
+  unpublished_entry_bytes_ += entry.payload.size();
+  applied_term_ = entry.term;
   if (proposed_registration_ && proposed_registration_->first <= entry.index) proposed_registration_.reset();
   publish();
   while (!changes_.empty() && changes_.front().index <= entry.index) {
@@ -248,12 +265,31 @@ void controller::apply(const raft::entry& entry) {
   }
 }
 
-void controller::applied(raft::index) {
+void controller::applied(raft::index index) {
   if (!stopped_ && !is_current() && group_->node().serves()) {
     is_current_.store(true, std::memory_order_release);
     tell_waiters({});
   }
   settle_identity();
+  checkpointer_.applied(index, std::exchange(unpublished_entry_bytes_, 0), applied_term_);
+}
+
+std::unique_ptr<multiraft::pinned_state> controller::pin() {
+  return pin_for_checkpoint(machine_.current());
+}
+
+void controller::checkpointed(raft::index index) {
+  wal_.release(options_.group.id, index + 1);
+}
+
+void controller::forget_deletions(std::uint64_t through) {
+  const auto& deletions = machine_.current()->deletions();
+  const bool is_news = std::ranges::any_of(
+      deletions, [&](const auto& one) { return one.second > forgetting_ && one.second <= through; });
+  if (!is_news || stopped_) return;
+  // Whoever fails to say it says it again after the next deletion, or start.
+  constexpr io::duration patience = std::chrono::seconds(30);
+  if (propose(metadata::forget_deletions{through}, patience, [](result<outcome>) {})) forgetting_ = through;
 }
 
 void controller::set_listeners(std::vector<advertised_listener> fixed, std::vector<std::string> pushed) {

@@ -19,13 +19,26 @@
 #include "io/random.hpp"
 #include "io/timers.hpp"
 #include "metadata/machine.hpp"
+#include "multiraft/checkpointer.hpp"
 #include "multiraft/group.hpp"
 #include "wal/log.hpp"
 
 namespace braidmq::metadata {
 
+// What must outlive the controller.
+struct controller_environment {
+  io::file_system& fs;
+  io::executor& owner;
+  io::executor& background;  // may block: checkpoints
+  io::timer_service& timers;
+  const io::clock& clock;
+  io::random_source& random;
+  wal::log& wal;
+};
+
 struct controller_options {
   multiraft::group_options group;
+  multiraft::checkpoint_options checkpoint;  // the group's id is set by the controller
   model::broker_id broker;
   uuid incarnation;
   uuid cluster_id;                      // what a first start founds
@@ -50,10 +63,11 @@ struct topic_change {
   std::map<std::string, std::optional<std::string>> configs;  // none: unset
 };
 
-class controller final : private multiraft::state_machine {
+class controller final : private multiraft::state_machine, private multiraft::checkpoint_source {
  public:
-  static result<std::unique_ptr<controller>> create(controller_options options, wal::log& wal, io::executor& owner,
-                                                    io::timer_service& timers, io::random_source& random,
+  // Blocking: loads the checkpoint.
+  static result<std::unique_ptr<controller>> create(controller_options options,
+                                                    const controller_environment& environment,
                                                     unique_function<void(error)> on_fatal);
   ~controller() override;
 
@@ -99,6 +113,9 @@ class controller final : private multiraft::state_machine {
   // executor. not_controller as long as the id is not claimed by this incarnation.
   void change_registration(unique_function<void(broker_registration&)> change, io::duration timeout,
                            unique_function<void(status)> done);
+  // Every braid has applied the deletions of entries up to `through`: they need not be remembered.
+  void forget_deletions(std::uint64_t through);
+  multiraft::checkpoint_stats checkpoints() const { return checkpointer_.statistics(); }  // metadata executor
   // Current, the cluster is founded, and this broker's id is claimed by this incarnation.
   bool is_ready() const;
 
@@ -111,11 +128,13 @@ class controller final : private multiraft::state_machine {
     unique_function<void(result<outcome>)> done;
   };
 
-  controller(controller_options options, io::executor& owner, io::timer_service& timers, io::random_source& random,
+  controller(controller_options options, const controller_environment& environment, image_ptr loaded,
              unique_function<void(error)> on_fatal);
 
   void apply(const raft::entry& entry) override;
   void applied(raft::index index) override;
+  std::unique_ptr<multiraft::pinned_state> pin() override;
+  void checkpointed(raft::index index) override;
 
   // The index of the entry; none when it was refused, which `done` has been told then.
   std::optional<raft::index> propose(command what, io::duration timeout, unique_function<void(result<outcome>)> done);
@@ -130,9 +149,14 @@ class controller final : private multiraft::state_machine {
   io::timer_service& timers_;
   io::random_source& random_;
   unique_function<void(error)> on_fatal_;
+  wal::log& wal_;
   machine machine_;
   std::unique_ptr<multiraft::group> group_;
-  std::deque<change> changes_;  // proposed, by rising index
+  multiraft::checkpointer checkpointer_;
+  std::size_t unpublished_entry_bytes_ = 0;  // of entries that were applied and not yet told of by applied()
+  raft::term applied_term_;                  // of the last one
+  std::uint64_t forgetting_ = 0;             // proposed
+  std::deque<change> changes_;               // proposed, by rising index
   std::uint64_t last_change_ = 0;
   std::vector<unique_function<void(image_ptr)>> subscribers_;
   struct waiter {

@@ -22,6 +22,9 @@ struct topic_image {
   std::uint64_t changed_index = 0;  // of the last entry that changed partitions or configs, or created it
 };
 
+// The name as metrics have it: two topics must not be the same there.
+std::string metric_name_of(std::string name);
+
 class image {
  public:
   std::uint64_t index() const { return index_; }
@@ -29,6 +32,9 @@ class image {
   const uuid& cluster_id() const { return cluster_id_; }        // zero: not founded yet
   const std::map<model::broker_id, broker_registration>& brokers() const { return brokers_; }
   std::int64_t next_producer_id() const { return next_producer_id_; }
+
+  // Topics that were deleted, with the index of the entry, until every braid is known to have applied it.
+  const std::map<model::topic_id, std::uint64_t>& deletions() const { return deletions_; }
 
   const std::map<std::string, std::shared_ptr<const topic_image>, std::less<>>& topics() const { return by_name_; }
   const topic_image* find(std::string_view name) const;
@@ -38,6 +44,10 @@ class image {
 
  private:
   friend class machine;
+  friend class image_builder;  // of checkpoints
+
+  // Of a name and an id that are not there.
+  void add(const std::shared_ptr<const topic_image>& topic);
 
   std::uint64_t index_ = 0;
   std::uint64_t topics_index_ = 0;
@@ -46,6 +56,7 @@ class image {
   std::int64_t next_producer_id_ = 0;
   std::map<std::string, std::shared_ptr<const topic_image>, std::less<>> by_name_;
   std::unordered_map<model::topic_id, std::shared_ptr<const topic_image>> by_id_;
+  std::map<model::topic_id, std::uint64_t> deletions_;
   std::map<std::string, std::string, std::less<>> by_metric_name_;  // '.' as '_' -> topic name
 };
 

@@ -6,15 +6,6 @@
 #include "base/check.hpp"
 
 namespace braidmq::metadata {
-namespace {
-
-std::string metric_name_of(std::string name) {
-  std::ranges::replace(name, '.', '_');
-  return name;
-}
-
-}  // namespace
-
 result<topic_image> altered(const topic_image& topic, const alter_topic& change, std::uint64_t index) {
   topic_image next = topic;
   if (change.partitions != 0 && change.partitions < topic.partitions) {
@@ -69,9 +60,7 @@ outcome machine::apply_to(image& next, const create_topic& command) {
     return {.error = errc::name_collision, .producer_ids = {}, .topic = {}};
   const auto topic = std::make_shared<const topic_image>(
       topic_image{command.name, command.id, command.partitions, command.configs, next.index_, next.index_});
-  next.by_name_.emplace(topic->name, topic);
-  next.by_id_.emplace(topic->id, topic);
-  next.by_metric_name_.emplace(metric_name_of(topic->name), topic->name);
+  next.add(topic);
   next.topics_index_ = next.index_;
   return {.error = {}, .producer_ids = {}, .topic = topic};
 }
@@ -104,8 +93,14 @@ outcome machine::apply_to(image& next, const delete_topic& command) {
   next.by_id_.erase(found);
   next.by_name_.erase(topic->name);
   next.by_metric_name_.erase(metric_name_of(topic->name));
+  next.deletions_.emplace(topic->id, next.index_);
   next.topics_index_ = next.index_;
   return {.error = {}, .producer_ids = {}, .topic = topic};
+}
+
+outcome machine::apply_to(image& next, const forget_deletions& command) {
+  std::erase_if(next.deletions_, [&command](const auto& one) { return one.second <= command.through; });
+  return {};
 }
 
 }  // namespace braidmq::metadata

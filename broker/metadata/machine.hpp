@@ -31,7 +31,8 @@ result<topic_image> altered(const topic_image& topic, const alter_topic& change,
 
 class machine {
  public:
-  machine() : image_(std::make_shared<image>()) {}
+  // From a checkpoint's image, or (null) from nothing.
+  explicit machine(image_ptr from = nullptr) : image_(from ? std::move(from) : std::make_shared<image>()) {}
 
   outcome apply(const raft::entry& entry);
   image_ptr current() const { return image_; }
@@ -43,6 +44,7 @@ class machine {
   outcome apply_to(image& next, const allocate_producer_ids& command);
   outcome apply_to(image& next, const alter_topic& command);
   outcome apply_to(image& next, const delete_topic& command);
+  outcome apply_to(image& next, const forget_deletions& command);
 
   image_ptr image_;
 };

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/strong_id.hpp"
 #include "base/uuid.hpp"
@@ -30,6 +32,7 @@ struct topic_partition_id {
   friend auto operator<=>(const topic_partition_id&, const topic_partition_id&) = default;
 };
 std::string to_string(const topic_partition_id& id);  // "id-partition"
+std::optional<topic_partition_id> parse_topic_partition_id(std::string_view text);
 
 }  // namespace braidmq::model
 

@@ -16,6 +16,10 @@ class category final : public std::error_category {
         return "too much is proposed and not yet applied";
       case errc::stopped:
         return "the group has stopped";
+      case errc::checkpoint_damaged:
+        return "the checkpoint is damaged";
+      case errc::checkpoint_format:
+        return "not a checkpoint that can be read here";
     }
     return "unknown multiraft error";
   }

@@ -54,6 +54,8 @@ enum class errc {
   not_leader = 1,
   busy,  // too many bytes proposed and not yet applied: back-pressure
   stopped,
+  checkpoint_damaged,  // bytes that were durable are not what was written
+  checkpoint_format,   // of a later version, or of another group
 };
 std::error_code make_error_code(errc code);
 

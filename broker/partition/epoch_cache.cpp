@@ -15,6 +15,10 @@ void epoch_cache::record(model::leader_epoch epoch, model::offset start) {
   starts_.push_back({epoch, start});
 }
 
+void epoch_cache::restore(const storage::epoch_runs& runs) {
+  for (const auto& run : runs.all()) record(run.epoch, run.first);
+}
+
 std::optional<model::leader_epoch> epoch_cache::latest() const {
   if (starts_.empty()) return std::nullopt;
   return starts_.back().epoch;

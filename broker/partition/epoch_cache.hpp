@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/ids.hpp"
+#include "storage/epoch_runs.hpp"
 
 namespace braidmq::partition {
 
@@ -19,6 +20,9 @@ class epoch_cache {
   void record(model::leader_epoch epoch, model::offset start);
 
   std::optional<model::leader_epoch> latest() const;
+  // From a log's runs, which say the same.
+  void restore(const storage::epoch_runs& runs);
+
   // None when every epoch in the log is larger than `epoch`.
   std::optional<epoch_end> end_of(model::leader_epoch epoch, model::offset log_end) const;
 

@@ -7,9 +7,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "base/bytes.hpp"
+#include "base/state_hash.hpp"
 #include "model/ids.hpp"
 #include "partition/epoch_cache.hpp"
 #include "partition/producer_table.hpp"
@@ -25,6 +25,13 @@ struct incoming_batch {
   std::int64_t max_timestamp_ms;
 };
 
+// The rows of a partition at one moment, as a checkpoint holds them. A copy shares the pages of `producers`.
+struct partition_rows {
+  std::int32_t epoch_base = 0;
+  hash128 bytes_hash;  // of the batches as they are stored, one after the other since offset 0
+  producer_table::rows producers;
+};
+
 struct append_outcome {
   sequence_verdict verdict;
   model::offset base{-1};  // append, duplicate
@@ -34,14 +41,21 @@ struct append_outcome {
 class partition {
  public:
   partition(model::topic_partition_id id, std::int32_t epoch_base, std::unique_ptr<storage::partition_log> log);
+  // From a checkpoint: `log` was opened by its manifest.
+  partition(model::topic_partition_id id, const partition_rows& rows, const storage::epoch_runs& epochs,
+            std::unique_ptr<storage::partition_log> log);
 
   // Checks the producer's sequence, assigns offsets, stamps base offset and leader epoch into the header (which the
   // batch's CRC leaves out) and appends. Nothing changes unless the verdict is `append`.
-  append_outcome append(const incoming_batch& batch, std::uint64_t term);
+  append_outcome append(const incoming_batch& batch, std::uint64_t term, std::int64_t entry_ms);
 
   // Everything appended so far may be seen from now on. Returns the bytes that became visible.
   std::size_t publish();
   bool has_unpublished() const { return visible_end_ != end_; }
+
+  partition_rows rows() const { return {epoch_base_, bytes_hash_, producers_.all()}; }
+  // Of everything that apply has made of this partition: equal on replicas that have applied the same entries.
+  hash128 hash() const;
 
   const model::topic_partition_id& id() const { return id_; }
   model::offset start_offset() const { return log_->start_offset(); }
@@ -54,6 +68,8 @@ class partition {
   const storage::partition_log& log() const { return *log_; }
 
  private:
+  void note_producer(const incoming_batch& batch, model::offset base, std::int64_t entry_ms);
+
   model::topic_partition_id id_;
   std::int32_t epoch_base_;  // what a term is added to, so that epochs go on rising when a partition changes its braid
   std::unique_ptr<storage::partition_log> log_;
@@ -62,6 +78,8 @@ class partition {
   model::offset end_;
   model::offset visible_end_;
   std::size_t unpublished_bytes_ = 0;
+  hash128 bytes_hash_;
+  hash128 producers_hash_;  // sum over the rows
 };
 
 }  // namespace braidmq::partition

@@ -14,34 +14,43 @@ model::sequence advance_sequence(model::sequence from, std::int32_t count) {
 
 sequence_check producer_table::check(const batch_identity& batch) const {
   if (!batch.is_idempotent()) return {sequence_verdict::append};
-  const auto found = producers_.find(batch.producer);
-  if (found == producers_.end()) return {sequence_verdict::append};
-  const producer& known = found->second;
-  if (batch.epoch < known.epoch) return {sequence_verdict::stale_epoch};
-  if (batch.epoch > known.epoch) {
+  const producer_state* known = rows_.find(batch.producer);
+  if (known == nullptr) return {sequence_verdict::append};
+  if (batch.epoch < known->epoch) return {sequence_verdict::stale_epoch};
+  if (batch.epoch > known->epoch) {
     return {batch.first.value() == 0 ? sequence_verdict::append : sequence_verdict::out_of_order};
   }
-  const std::size_t kept = std::min<std::size_t>(known.count, batches_kept);
-  for (std::size_t i = 0; i < kept; ++i) {
-    const batch_memory& earlier = known.batches[i];
+  for (std::size_t i = 0; i < known->count; ++i) {
+    const batch_memory& earlier = known->batches[i];
     if (earlier.first == batch.first && earlier.last == batch.last) {
       return {sequence_verdict::duplicate, earlier.base, earlier.timestamp_ms};
     }
   }
-  const bool in_order = batch.first == advance_sequence(known.newest().last, 1);
+  const bool in_order = batch.first == advance_sequence(known->newest().last, 1);
   return {in_order ? sequence_verdict::append : sequence_verdict::out_of_order};
 }
 
-void producer_table::record(const batch_identity& batch, model::offset base, std::int64_t timestamp_ms) {
-  if (!batch.is_idempotent()) return;
-  producer& known = producers_[batch.producer];
+const producer_state& producer_table::record(const batch_identity& batch, model::offset base, std::int64_t timestamp_ms,
+                                             std::int64_t entry_ms) {
+  BRAID_CHECK(batch.is_idempotent());
+  producer_state& known = rows_.edit(batch.producer);
   if (known.count == 0 || batch.epoch > known.epoch) {
-    known = producer{};
+    known = producer_state{};
     known.epoch = batch.epoch;
   }
   BRAID_CHECK(batch.epoch == known.epoch, "producer {} epoch {} below {}", batch.producer, batch.epoch, known.epoch);
-  known.batches[known.count % batches_kept] = {batch.first, batch.last, base, timestamp_ms};
-  ++known.count;
+  if (known.count == batches_kept) {
+    std::shift_left(known.batches.begin(), known.batches.end(), 1);
+    --known.count;
+  }
+  known.batches[known.count++] = {batch.first, batch.last, base, timestamp_ms};
+  known.last_entry_ms = entry_ms;
+  return known;
+}
+
+void producer_table::restore(model::producer_id id, const producer_state& state) {
+  BRAID_CHECK(state.count > 0 && state.count <= batches_kept && rows_.find(id) == nullptr, "producer {}", id);
+  rows_.edit(id) = state;
 }
 
 }  // namespace braidmq::partition

@@ -7,11 +7,11 @@
 // sequence 0, an older one is refused.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <optional>
-#include <unordered_map>
 
+#include "base/paged_map.hpp"
 #include "model/ids.hpp"
 
 namespace braidmq::partition {
@@ -39,33 +39,52 @@ struct sequence_check {
   std::int64_t duplicate_timestamp_ms = -1;
 };
 
+struct batch_memory {
+  model::sequence first;
+  model::sequence last;
+  model::offset base;
+  std::int64_t timestamp_ms = -1;
+
+  friend bool operator==(const batch_memory&, const batch_memory&) = default;
+};
+
+// A row of the state.
+struct producer_state {
+  static constexpr std::size_t batches_kept = 5;
+
+  model::producer_epoch epoch;
+  std::uint32_t count = 0;  // of `batches`, oldest first
+  std::array<batch_memory, batches_kept> batches{};
+  std::int64_t last_entry_ms = 0;  // time of the entry that brought the newest one
+
+  const batch_memory& newest() const { return batches[count - 1]; }
+
+  friend bool operator==(const producer_state&, const producer_state&) = default;
+};
+
 class producer_table {
  public:
-  static constexpr std::size_t batches_kept = 5;
+  static constexpr std::size_t batches_kept = producer_state::batches_kept;
+  // A row has about 150 bytes, a page at most 40 KiB.
+  using rows = paged_map<model::producer_id, producer_state, 256>;
 
   sequence_check check(const batch_identity& batch) const;
 
-  // Notes a batch that was appended. Requires check(batch) == append, or an identity without a producer (ignored).
-  void record(const batch_identity& batch, model::offset base, std::int64_t timestamp_ms);
+  // Notes a batch that was appended by an entry of `entry_ms`; returns the row. Requires check(batch) == append and an
+  // identity with a producer.
+  const producer_state& record(const batch_identity& batch, model::offset base, std::int64_t timestamp_ms,
+                               std::int64_t entry_ms);
 
-  std::size_t size() const { return producers_.size(); }
+  const producer_state* find(model::producer_id id) const { return rows_.find(id); }
+  std::size_t size() const { return rows_.size(); }
+
+  // A copy shares its pages: see paged_map.
+  const rows& all() const { return rows_; }
+  // From a checkpoint. Requires that the producer is not known yet.
+  void restore(model::producer_id id, const producer_state& state);
 
  private:
-  struct batch_memory {
-    model::sequence first;
-    model::sequence last;
-    model::offset base;
-    std::int64_t timestamp_ms;
-  };
-  struct producer {
-    model::producer_epoch epoch;
-    std::array<batch_memory, batches_kept> batches{};  // a ring; newest at (count - 1) % batches_kept
-    std::uint64_t count = 0;
-
-    const batch_memory& newest() const { return batches[(count - 1) % batches_kept]; }
-  };
-
-  std::unordered_map<model::producer_id, producer> producers_;
+  rows rows_;
 };
 
 // The sequence `count` places after `from`; 2^31-1 is followed by 0.

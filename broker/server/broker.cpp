@@ -13,6 +13,7 @@ namespace {
 constexpr raft::group_id metadata_group{0};
 constexpr raft::group_id braid_group{1};
 constexpr std::uint64_t metadata_wal_file_bytes = 8ULL << 20U;  // few entries, and small ones
+constexpr std::uint64_t metadata_checkpoint_bytes = 16ULL << 20U;
 
 raft::config single_voter(model::broker_id broker, const uuid& incarnation, std::uint64_t seed) {
   raft::config config;
@@ -44,7 +45,8 @@ status broker::open_planes() {
   const std::string metadata_folder = options_.wal_dir + "/metadata";
   const std::string braid_folder = options_.wal_dir + "/braid";
   const std::string partitions_folder = options_.data_dir + "/partitions";
-  for (const std::string& folder : {metadata_folder, braid_folder, partitions_folder}) {
+  const std::string checkpoints_folder = options_.data_dir + "/checkpoints";
+  for (const std::string& folder : {metadata_folder, braid_folder, partitions_folder, checkpoints_folder}) {
     BRAID_TRY_VOID(environment_.fs.make_directories(folder));
   }
   // Partitions have folders only when both logs have told of them durably. A log that is empty beside them is a lost
@@ -86,9 +88,14 @@ status broker::open_planes() {
   control.may_found = options_.may_found;
   control.default_partitions = options_.default_partitions;
   control.max_partitions = options_.max_partitions;
-  BRAID_TRY(controller, metadata::controller::create(std::move(control), *metadata_wal_, environment_.metadata,
-                                                     environment_.metadata_timers, environment_.random,
-                                                     [this](error why) { fatal(std::move(why)); }));
+  control.checkpoint.path = checkpoints_folder + "/metadata";
+  control.checkpoint.due_bytes = std::min(options_.checkpoint_bytes, metadata_checkpoint_bytes);
+  control.checkpoint.due_after = options_.checkpoint_interval;
+  BRAID_TRY(controller, metadata::controller::create(
+                            std::move(control),
+                            {environment_.fs, environment_.metadata, environment_.background,
+                             environment_.metadata_timers, environment_.clock, environment_.random, *metadata_wal_},
+                            [this](error why) { fatal(std::move(why)); }));
   controller_ = std::move(controller);
   producer_ids_ = std::make_unique<producer_ids>(*controller_, environment_.metadata);
   drain_ = std::make_unique<server::drain>(options_.id, *controller_);
@@ -101,12 +108,16 @@ status broker::open_planes() {
   data.data_folder = partitions_folder;
   data.write_behind_max_bytes = options_.write_behind_max_bytes;
   data.linger = options_.linger;
+  data.checkpoint.path = checkpoints_folder + "/braid";
+  data.checkpoint.due_bytes = options_.checkpoint_bytes;
+  data.checkpoint.due_after = options_.checkpoint_interval;
   // What may be in flight must fit below the group's own bound, or the pump would be refused.
   data.group.max_unapplied_bytes = data.in_flight_bytes + 2 * data.aggregator.entry_max_bytes;
-  BRAID_TRY(replica, braid::replica::create(std::move(data),
-                                            {environment_.fs, environment_.braid, environment_.segment_disk,
-                                             environment_.braid_timers, environment_.clock, *wal_},
-                                            [this](error why) { fatal(std::move(why)); }));
+  BRAID_TRY(replica,
+            braid::replica::create(std::move(data),
+                                   {environment_.fs, environment_.braid, environment_.segment_disk,
+                                    environment_.background, environment_.braid_timers, environment_.clock, *wal_},
+                                   [this](error why) { fatal(std::move(why)); }));
   replica_ = std::move(replica);
   return {};
 }
@@ -114,6 +125,9 @@ status broker::open_planes() {
 void broker::start() {
   environment_.braid.post([this] {
     replica_->on_serving([this](bool serves) { braid_serves_ = serves; });
+    replica_->on_deletions_applied([this](std::uint64_t through) {
+      environment_.metadata.post([this, through] { controller_->forget_deletions(through); });
+    });
     replica_->start();
   });
   environment_.metadata.post([this] {
@@ -154,8 +168,8 @@ status broker::check_identity(const metadata::image& image) const {
   return {};
 }
 
-// The braid hears of each change of a topic; what it lacks, its leader proposes. Images come one for each entry, the
-// first of them empty, so that a topic which vanishes between two has been deleted by the entry of the later one.
+// The braid hears of each change of a topic; what it lacks, its leader proposes. An image names each deletion until the
+// braid is known to have applied it.
 void broker::on_image(const metadata::image_ptr& image) {
   if (status same = check_identity(*image); !same) return fatal(std::move(same).error());
   const metadata::image_ptr before = std::exchange(followed_image_, image);
@@ -167,10 +181,8 @@ void broker::on_image(const metadata::image_ptr& image) {
     if (topic->changed_index <= before_index) continue;
     news.topics.push_back({topic->id, topic->partitions, topic->configs, topic->changed_index});
   }
-  if (before) {
-    for (const auto& [name, topic] : before->topics()) {
-      if (image->find(topic->id) == nullptr) news.deletions.push_back({topic->id, image->index()});
-    }
+  for (const auto& [id, index] : image->deletions()) {
+    if (index > before_index) news.deletions.push_back({id, index});
   }
   environment_.braid.post([this, news = std::move(news)]() mutable { replica_->follow(std::move(news)); });
 }

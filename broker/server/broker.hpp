@@ -48,6 +48,8 @@ struct broker_options {
   storage::log_options log;
   braid::aggregator_options aggregator;
   std::size_t write_behind_max_bytes = 128U << 20U;
+  std::uint64_t checkpoint_bytes = 256ULL << 20U;  // of entries applied since the last one
+  io::duration checkpoint_interval = std::chrono::seconds(60);
   io::duration linger{};
 
   std::int32_t default_partitions = 1;
@@ -72,6 +74,7 @@ struct broker_environment {
   io::timer_service& braid_timers;
   io::executor& wal_disk;
   io::executor& segment_disk;
+  io::executor& background;  // what may take long: checkpoints, syncs of segments
   // What requests take once they are decoded, and what answers of fetches hold; none: no bound.
   std::shared_ptr<memory_budget> requests = nullptr;
   std::shared_ptr<memory_budget> answers = nullptr;

@@ -10,6 +10,13 @@ namespace braidmq::storage {
 
 class epoch_runs {
  public:
+  struct run {
+    model::offset first;
+    model::leader_epoch epoch;
+
+    friend bool operator==(const run&, const run&) = default;
+  };
+
   // Batches come in the order of their offsets.
   void append(model::offset base, model::leader_epoch epoch);
 
@@ -19,12 +26,9 @@ class epoch_runs {
   // The runs that speak of offsets from `from` on.
   epoch_runs from(model::offset from) const;
 
- private:
-  struct run {
-    model::offset first;
-    model::leader_epoch epoch;
-  };
+  const std::vector<run>& all() const { return runs_; }
 
+ private:
   std::vector<run>::const_iterator run_of(model::offset offset) const;
 
   std::vector<run> runs_;

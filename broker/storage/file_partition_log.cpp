@@ -26,22 +26,6 @@ status clear_folder(io::file_system& fs, const std::string& folder, const log_op
   return {};
 }
 
-// Files of others are left alone, and then the folder is, too.
-status remove_segments(io::file_system& fs, const std::string& folder) {
-  BRAID_TRY(exists, fs.exists(folder));
-  if (!exists) return {};
-  BRAID_TRY(names, fs.list(folder));
-  bool has_others = false;
-  for (const std::string& name : names) {
-    if (parse_segment_file(name)) {
-      BRAID_TRY_VOID(fs.remove(folder + "/" + name));
-    } else {
-      has_others = true;
-    }
-  }
-  return has_others ? status() : fs.remove(folder);
-}
-
 }  // namespace
 
 result<std::unique_ptr<partition_log>> partition_log::open(io::file_system& fs, io::executor& disk, io::executor& owner,
@@ -54,6 +38,16 @@ result<std::unique_ptr<partition_log>> partition_log::open(io::file_system& fs, 
   BRAID_TRY(present, fs.exists(folder));
   if (!present) BRAID_TRY_VOID(fs.make_directories(folder));
   BRAID_TRY(recovered, recover(fs, folder, options, keep_below));
+  return std::make_unique<file_partition_log>(fs, disk, owner, std::move(folder), options, std::move(recovered),
+                                              std::move(callbacks));
+}
+
+result<std::unique_ptr<partition_log>> partition_log::open(io::file_system& fs, io::executor& disk, io::executor& owner,
+                                                           std::string folder, log_options options,
+                                                           const log_manifest& manifest, log_callbacks callbacks) {
+  // A log that was never written to has no folder yet.
+  if (manifest.segments.empty()) BRAID_TRY_VOID(fs.make_directories(folder));
+  BRAID_TRY(recovered, restore(fs, folder, options, manifest));
   return std::make_unique<file_partition_log>(fs, disk, owner, std::move(folder), options, std::move(recovered),
                                               std::move(callbacks));
 }
@@ -81,6 +75,7 @@ file_partition_log::file_partition_log(io::file_system& fs, io::executor& disk, 
   if (!recovered) return;
   segments_ = std::move(recovered->segments);
   epochs_ = std::move(recovered->epochs);
+  start_ = recovered->start;
   for (const auto& each : segments_) size_bytes_ += each->size_bytes();
   if (!segments_.empty()) write_segment_ = segments_.size() - 1;
 }
@@ -88,16 +83,17 @@ file_partition_log::file_partition_log(io::file_system& fs, io::executor& disk, 
 file_partition_log::~file_partition_log() = default;
 
 model::offset file_partition_log::start_offset() const {
-  return segments_.empty() ? model::offset(0) : segments_.front()->base();
+  return start_;
 }
 
 model::offset file_partition_log::end_offset() const {
-  return segments_.empty() ? model::offset(0) : segments_.back()->end();
+  return segments_.empty() ? start_ : segments_.back()->end();
 }
 
 void file_partition_log::append(stored_batch batch) {
   const std::size_t size = batch.data.size();
   BRAID_CHECK(segments_.empty() || batch.base == end_offset(), "append at {}, the end is {}", batch.base, end_offset());
+  if (segments_.empty()) start_ = batch.base;
   BRAID_CHECK(size <= max_segment_bytes, "batch of {} bytes", size);
   const model::leader_epoch epoch = check_stamp(batch);
   if (segments_.empty() || !segments_.back()->has_room(size, batch.last, options_.segment_bytes)) {
@@ -219,6 +215,23 @@ void file_partition_log::remove_when_idle() {
   segments_.clear();  // closes the files
   on_disk<void>([&fs = fs_, folder = folder_] { return remove_segments(fs, folder); },
                 std::exchange(on_removed_, nullptr));
+}
+
+log_pin file_partition_log::pin() {
+  log_pin pinned{{start_, end_offset(), {}, epochs_}, {}};
+  pinned.manifest.segments.reserve(segments_.size());
+  bool has_news = false;
+  for (const auto& each : segments_) {
+    pinned.manifest.segments.push_back(each->manifest());
+    if (!each->take_unsynced()) continue;
+    has_news = true;
+    const bool sealed = each != segments_.back();
+    pinned.syncs.push_back(
+        [files = std::shared_ptr<const segment_files>(each->files()), sealed] { return files->sync(sealed); });
+  }
+  // The names of new files, once their bytes are there.
+  if (has_news) pinned.syncs.push_back([&fs = fs_, folder = folder_] { return fs.sync_directory(folder); });
+  return pinned;
 }
 
 void file_partition_log::drain(unique_function<void(status)> done) {

@@ -39,6 +39,7 @@ class file_partition_log final : public partition_log {
                       unique_function<void(result<std::optional<timestamp_match>>)> done) override;
   void find_max_timestamp(model::offset limit,
                           unique_function<void(result<std::optional<timestamp_match>>)> done) override;
+  log_pin pin() override;
   void drain(unique_function<void(status)> done) override;
   void remove(unique_function<void(status)> done) override;
 
@@ -95,6 +96,7 @@ class file_partition_log final : public partition_log {
 
   std::deque<std::unique_ptr<segment>> segments_;
   epoch_runs epochs_;
+  model::offset start_;
   std::uint64_t size_bytes_ = 0;
   memory_tail tail_;
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/crc32c.hpp"
+#include "base/endian.hpp"
 #include "storage/format.hpp"
 
 namespace braidmq::storage {
@@ -16,6 +18,19 @@ void offset_index::append(model::offset offset, std::uint32_t position) {
       entries_.empty() || (entries_.back().relative < added.relative && entries_.back().position < added.position),
       "offset {} at {} is out of order", offset, position);
   entries_.push_back(added);
+  crc_ = crc32c(encode(entries_.size() - 1, entries_.size()), crc_);
+}
+
+bool offset_index::restore(byte_view file, std::size_t count, std::uint32_t crc) {
+  if (file.size() / offset_index_entry_bytes < count) return false;
+  const byte_view ours = file.first(count * offset_index_entry_bytes);
+  if (crc32c(ours) != crc) return false;
+  entries_.reserve(count);
+  for (std::size_t at = 0; at < ours.size(); at += offset_index_entry_bytes) {
+    entries_.push_back({load_be<std::uint32_t>(ours.data() + at), load_be<std::uint32_t>(ours.data() + at + 4)});
+  }
+  crc_ = crc;
+  return true;
 }
 
 std::vector<offset_index::entry>::const_iterator offset_index::lower_bound(model::offset offset) const {

@@ -35,6 +35,11 @@ class offset_index {
   // Entries first <= i < end, as they stand in the file.
   bytes encode(std::size_t first, std::size_t end) const;
 
+  // CRC-32C of all entries as they stand in the file.
+  std::uint32_t crc() const { return crc_; }
+  // What `file` begins with, if those are `count` entries of this CRC; else nothing, and the index stays empty.
+  bool restore(byte_view file, std::size_t count, std::uint32_t crc);
+
  private:
   struct entry {
     std::uint32_t relative;
@@ -45,6 +50,7 @@ class offset_index {
 
   model::offset base_;
   std::vector<entry> entries_;
+  std::uint32_t crc_ = 0;
 };
 
 }  // namespace braidmq::storage

@@ -24,6 +24,7 @@
 #include "model/compression.hpp"
 #include "model/ids.hpp"
 #include "storage/cache_budget.hpp"
+#include "storage/log_manifest.hpp"
 
 namespace braidmq::storage {
 
@@ -88,6 +89,12 @@ class partition_log {
                                                      std::string folder, log_options options, model::offset keep_below,
                                                      log_callbacks callbacks);
 
+  // The same by what a checkpoint remembers of the folder: its batches are not read, and prove themselves when they
+  // are. errc::corrupt when files are missing or too short.
+  static result<std::unique_ptr<partition_log>> open(io::file_system& fs, io::executor& disk, io::executor& owner,
+                                                     std::string folder, log_options options,
+                                                     const log_manifest& manifest, log_callbacks callbacks);
+
   // Requires batch.base == end_offset(), or an empty log, which then starts there; and at most 2^31-1 bytes.
   virtual void append(stored_batch batch) = 0;
 
@@ -110,6 +117,10 @@ class partition_log {
   // Record with the highest timestamp below `limit` (KIP-734), the first if several have it; none when there is none.
   virtual void find_max_timestamp(model::offset limit,
                                   unique_function<void(result<std::optional<timestamp_match>>)> done) = 0;
+
+  // The log as it stands now, for a checkpoint. A pin that is not carried through must be followed by no other: what it
+  // would have synced is not offered again.
+  virtual log_pin pin() = 0;
 
   // `done` runs when everything appended so far is in the files (not synced); errc::failed when it never will be.
   virtual void drain(unique_function<void(status)> done) = 0;

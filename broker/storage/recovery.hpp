@@ -10,6 +10,7 @@
 #include "base/result.hpp"
 #include "io/file_system.hpp"
 #include "storage/epoch_runs.hpp"
+#include "storage/log_manifest.hpp"
 #include "storage/partition_log.hpp"
 #include "storage/segment.hpp"
 
@@ -18,7 +19,17 @@ namespace braidmq::storage {
 struct recovered_log {
   std::deque<std::unique_ptr<segment>> segments;  // in order, none empty; they end at keep_below
   epoch_runs epochs;
+  model::offset start;
 };
+
+// The same by what a checkpoint remembers: batches are not read, but where an index file is not the one that it was.
+// errc::corrupt when a file is missing or too short.
+result<recovered_log> restore(io::file_system& fs, const std::string& folder, const log_options& options,
+                              const log_manifest& manifest);
+
+// The segments of a log that is not wanted any more, and the folder when nothing else is in it. A folder that is not
+// there is no error.
+status remove_segments(io::file_system& fs, const std::string& folder);
 
 // errc::corrupt when bytes below `keep_below` are missing or damaged, or when it is inside a batch.
 result<recovered_log> recover(io::file_system& fs, const std::string& folder, const log_options& options,

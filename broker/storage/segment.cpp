@@ -26,6 +26,7 @@ void segment::append(model::offset base, model::offset last, std::int64_t max_ti
     bytes_since_index_entry_ = 0;
   }
   end_ = last + 1;
+  unsynced_ = true;
   size_bytes_ += batch_bytes;
   bytes_since_index_entry_ += batch_bytes;
   max_timestamp_ms_ = std::max(max_timestamp_ms_, max_timestamp_ms);
@@ -47,6 +48,36 @@ void segment::mark_written(std::uint64_t batch_bytes, model::offset end) {
   written_bytes_ += batch_bytes;
   offset_entries_written_ = offsets_.count_below(end);
   time_entries_written_ = times_.count_below(end);
+}
+
+segment_manifest segment::manifest() const {
+  return {base_,
+          end_,
+          size_bytes_,
+          max_timestamp_ms_,
+          largest_batch_bytes_,
+          bytes_since_index_entry_,
+          static_cast<std::uint32_t>(offsets_.size()),
+          offsets_.crc(),
+          times_.crc()};
+}
+
+bool segment::restore(const segment_manifest& from, byte_view offset_file, byte_view time_file) {
+  offset_index offsets(base_);
+  time_index times(base_);
+  if (!offsets.restore(offset_file, from.index_entries, from.offset_index_crc) ||
+      !times.restore(time_file, from.index_entries, from.time_index_crc)) {
+    return false;
+  }
+  offsets_ = std::move(offsets);
+  times_ = std::move(times);
+  end_ = from.end;
+  size_bytes_ = written_bytes_ = from.size_bytes;
+  offset_entries_written_ = time_entries_written_ = from.index_entries;
+  max_timestamp_ms_ = from.max_timestamp_ms;
+  largest_batch_bytes_ = from.largest_batch_bytes;
+  bytes_since_index_entry_ = from.bytes_since_index_entry;
+  return true;
 }
 
 status segment::write_indexes_and_mark_written() {

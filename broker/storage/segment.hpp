@@ -7,6 +7,7 @@
 #include <string>
 
 #include "model/record_batch.hpp"
+#include "storage/log_manifest.hpp"
 #include "storage/offset_index.hpp"
 #include "storage/segment_files.hpp"
 #include "storage/time_index.hpp"
@@ -36,6 +37,14 @@ class segment {
   // The write of the next `batches`, which end before offset `end`; it becomes true with mark_written.
   segment_write plan_write(std::vector<bytes> batches, model::offset end) const;
   void mark_written(std::uint64_t batch_bytes, model::offset end);
+  segment_manifest manifest() const;
+  // Into a segment that was just made, with the open files that a checkpoint speaks of. False, and nothing has changed,
+  // when the index files are not those.
+  bool restore(const segment_manifest& from, byte_view offset_file, byte_view time_file);
+
+  // Whether something was appended since the last call: it has to be synced once it is written.
+  bool take_unsynced() { return std::exchange(unsynced_, false); }
+
   // Everything, and the index files are equal to the indexes (after a scan).
   status write_indexes_and_mark_written();
 
@@ -48,6 +57,7 @@ class segment {
   std::size_t time_entries_written_ = 0;
   std::int64_t max_timestamp_ms_ = model::no_timestamp;
   std::uint64_t largest_batch_bytes_ = 0;
+  bool unsynced_ = false;
   std::uint32_t index_interval_bytes_;
   std::uint64_t bytes_since_index_entry_ = 0;
   offset_index offsets_;

@@ -28,6 +28,29 @@ status replace(io::file_system& fs, const std::string& path, byte_view content) 
   return target->write_at(0, content);
 }
 
+result<bytes> read_and_cut(io::file_system& fs, const std::string& path, std::uint64_t size_bytes) {
+  auto opened = fs.open(path, io::open_mode::read_write);
+  if (!opened) {
+    if (opened.error().code == io::errc::not_found) return bytes();
+    return tl::unexpected<error>(std::move(opened).error());
+  }
+  io::file& index = **opened;
+  BRAID_TRY(size, index.size());
+  if (size > size_bytes) BRAID_TRY_VOID(index.truncate(size_bytes));
+  std::vector<std::byte> content(std::min(size, size_bytes));
+  BRAID_TRY(got, index.read_at(0, content));
+  content.resize(got);
+  return bytes::take(std::move(content));
+}
+
+status sync_file(io::file_system& fs, const std::string& path) {
+  auto opened = fs.open(path, io::open_mode::read_write);
+  if (opened) return (*opened)->sync_data();
+  // A segment of few batches has no index.
+  if (opened.error().code == io::errc::not_found) return {};
+  return tl::unexpected<error>(std::move(opened).error());
+}
+
 }  // namespace
 
 segment_files::segment_files(io::file_system& fs, const std::string& folder, model::offset base)
@@ -40,6 +63,22 @@ status segment_files::open_existing() {
   BRAID_TRY(opened, fs_->open(log_path_, io::open_mode::read_write));
   log_ = std::move(opened);
   return {};
+}
+
+result<bytes> segment_files::read_offset_index(std::uint64_t size_bytes) const {
+  return read_and_cut(*fs_, offset_index_path_, size_bytes);
+}
+
+result<bytes> segment_files::read_time_index(std::uint64_t size_bytes) const {
+  return read_and_cut(*fs_, time_index_path_, size_bytes);
+}
+
+status segment_files::sync(bool sealed) const {
+  BRAID_CHECK(log_ != nullptr, "{} was never written", log_path_);
+  BRAID_TRY_VOID(log_->sync_data());
+  if (!sealed) return {};
+  BRAID_TRY_VOID(sync_file(*fs_, offset_index_path_));
+  return sync_file(*fs_, time_index_path_);
 }
 
 status segment_files::replace_indexes(byte_view offset_entries, byte_view time_entries) {

@@ -39,6 +39,14 @@ class segment_files {
   result<std::uint64_t> size() const { return log_->size(); }
   status truncate(std::uint64_t size) { return log_->truncate(size); }
 
+  // What the index files hold up to so many bytes; what is longer is cut off, and what is not there is empty.
+  result<bytes> read_offset_index(std::uint64_t size_bytes) const;
+  result<bytes> read_time_index(std::uint64_t size_bytes) const;
+
+  // Makes what was written before the call survive a power cut. `sealed`: the index files, too, which nobody writes to
+  // any more. Beside writes that come later.
+  status sync(bool sealed) const;
+
   // Makes the index files hold these bytes and nothing else.
   status replace_indexes(byte_view offset_entries, byte_view time_entries);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/crc32c.hpp"
+#include "base/endian.hpp"
 #include "storage/format.hpp"
 
 namespace braidmq::storage {
@@ -15,6 +17,19 @@ void time_index::append(std::int64_t highest_timestamp_ms, model::offset offset)
       entries_.empty() || (entries_.back().timestamp_ms <= highest_timestamp_ms && entries_.back().relative < relative),
       "time {} at {} is out of order", highest_timestamp_ms, offset);
   entries_.push_back({highest_timestamp_ms, static_cast<std::uint32_t>(relative)});
+  crc_ = crc32c(encode(entries_.size() - 1, entries_.size()), crc_);
+}
+
+bool time_index::restore(byte_view file, std::size_t count, std::uint32_t crc) {
+  if (file.size() / time_index_entry_bytes < count) return false;
+  const byte_view ours = file.first(count * time_index_entry_bytes);
+  if (crc32c(ours) != crc) return false;
+  entries_.reserve(count);
+  for (std::size_t at = 0; at < ours.size(); at += time_index_entry_bytes) {
+    entries_.push_back({load_be<std::int64_t>(ours.data() + at), load_be<std::uint32_t>(ours.data() + at + 8)});
+  }
+  crc_ = crc;
+  return true;
 }
 
 model::offset time_index::search_start(std::int64_t timestamp_ms) const {

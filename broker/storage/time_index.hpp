@@ -38,6 +38,10 @@ class time_index {
   // Entries first <= i < end, as they stand in the file.
   bytes encode(std::size_t first, std::size_t end) const;
 
+  // As of offset_index.
+  std::uint32_t crc() const { return crc_; }
+  bool restore(byte_view file, std::size_t count, std::uint32_t crc);
+
  private:
   struct entry {
     std::int64_t timestamp_ms;
@@ -48,6 +52,7 @@ class time_index {
 
   model::offset base_;
   std::vector<entry> entries_;
+  std::uint32_t crc_ = 0;
 };
 
 }  // namespace braidmq::storage

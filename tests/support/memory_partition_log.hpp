@@ -57,6 +57,7 @@ class memory_partition_log final : public storage::partition_log {
     done(best);
   }
 
+  storage::log_pin pin() override { return {{model::offset(0), end_, {}, {}}, {}}; }
   void drain(unique_function<void(status)> done) override { done({}); }
   void remove(unique_function<void(status)> done) override { done({}); }
 

@@ -18,6 +18,7 @@ struct machine_host::life {
         braid(world, "braid"),
         wal_disk(world, "wal-disk"),
         segment_disk(world, "segment-disk"),
+        background(world, "background"),
         connections(world, "connections"),
         coroutines(world, "coroutines") {}
 
@@ -29,16 +30,17 @@ struct machine_host::life {
     broker.reset();
   }
 
-  std::array<sim_executor*, 6> executors() {
-    return {&metadata, &metadata_disk, &braid, &wal_disk, &segment_disk, &connections};
+  std::array<sim_executor*, 7> executors() {
+    return {&metadata, &metadata_disk, &braid, &wal_disk, &segment_disk, &background, &connections};
   }
-  std::array<sim_executor*, 3> disks() { return {&metadata_disk, &wal_disk, &segment_disk}; }
+  std::array<sim_executor*, 4> disks() { return {&metadata_disk, &wal_disk, &segment_disk, &background}; }
 
   sim_executor metadata;
   sim_executor metadata_disk;
   sim_executor braid;
   sim_executor wal_disk;
   sim_executor segment_disk;
+  sim_executor background;
   sim_executor connections;
   asio_source coroutines;
 
@@ -72,9 +74,9 @@ bool machine_host::start(double crash_in_recovery) {
   const bool cut_short = chance_.chance(crash_in_recovery);
   if (cut_short) fs_.crash_after(1 + chance_.below(chance_.chance(0.5) ? 6 : 40));
   life_ = std::make_unique<life>(world_);
-  server::broker_environment environment{traced_fs_,      world_.clock(),       random_,      life_->metadata,
-                                         life_->metadata, life_->metadata_disk, life_->braid, life_->braid,
-                                         life_->wal_disk, life_->segment_disk};
+  server::broker_environment environment{traced_fs_,      world_.clock(),       random_,          life_->metadata,
+                                         life_->metadata, life_->metadata_disk, life_->braid,     life_->braid,
+                                         life_->wal_disk, life_->segment_disk,  life_->background};
   environment.wrap_wal = wal_plant(planted_, life_->braid);
   environment.wrap_metadata_wal = metadata_wal_plant(planted_);
   auto opened = server::broker::open(drawn_.broker, environment, [of = life_.get()](error why) {
@@ -178,7 +180,7 @@ void machine_host::fail_disk_once() {
 void machine_host::change_pace() {
   if (!life_) return;
   for (sim_executor* one : life_->executors()) one->set_weight(static_cast<unsigned>(1 + chance_.below(128)));
-  if (chance_.chance(0.5)) life_->disks()[chance_.below(3)]->set_weight(1);
+  if (chance_.chance(0.5)) life_->disks()[chance_.below(life_->disks().size())]->set_weight(1);
 }
 
 void machine_host::steady_network() {

@@ -13,7 +13,7 @@ batch_identity batch(std::int64_t producer, std::int16_t epoch, std::int32_t fir
 
 void append(producer_table& table, const batch_identity& b, std::int64_t offset) {
   ASSERT_EQ(table.check(b).verdict, sequence_verdict::append);
-  table.record(b, model::offset(offset), 1000 + offset);
+  if (b.is_idempotent()) table.record(b, model::offset(offset), 1000 + offset, 7);
 }
 
 TEST(ProducerTable, UnknownProducerMayStartAnywhere) {

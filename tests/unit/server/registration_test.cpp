@@ -47,7 +47,7 @@ class RegistrationTest : public ServerTest {
   }
   void begin() {
     auto opened = broker::open(
-        options_, {fs_, clock_, random_, control_, control_timers_, disk_, shard_, shard_timers_, disk_, disk_},
+        options_, {fs_, clock_, random_, control_, control_timers_, disk_, shard_, shard_timers_, disk_, disk_, disk_},
         [this](const error& why) { fatal_ = why.to_string(); });
     ASSERT_TRUE(opened) << opened.error().to_string();
     broker_ = std::move(*opened);

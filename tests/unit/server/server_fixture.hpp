@@ -51,8 +51,8 @@ class ServerTest : public ::testing::Test {
 
   // Started, and nothing has been applied yet.
   void open() {
-    broker_environment environment{fs_,   clock_, random_,       control_, control_timers_,
-                                   disk_, shard_, shard_timers_, disk_,    disk_};
+    broker_environment environment{fs_,           clock_, random_, control_, control_timers_, disk_, shard_,
+                                   shard_timers_, disk_,  disk_,   disk_};
     environment.requests = requests_;
     environment.answers = answers_;
     auto opened = broker::open(options_, environment, [this](const error& why) { fatal_ = why.to_string(); });

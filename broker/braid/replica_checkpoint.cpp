@@ -1,0 +1,41 @@
+// The replica's part that has to do with checkpoints: where it starts from, and what it lets go of.
+#include <utility>
+
+#include "braid/checkpoint.hpp"
+#include "braid/replica.hpp"
+#include "braid/replica_logs.hpp"
+#include "storage/recovery.hpp"
+
+namespace braidmq::braid {
+
+status replica::load(machine_state from) {
+  status restored = machine_.restore(std::move(from), [this](const pinned_partition& one) { return logs_->open(one); });
+  if (restored) return {};
+  return tl::unexpected<error>(with_context(std::move(restored).error(), "checkpoint " + options_.checkpoint.path));
+}
+
+// Whatever the checkpoint does not know was deleted before it, or made after it: then the log makes it once more.
+status replica::remove_orphans() {
+  BRAID_TRY(names, environment_.fs.list(options_.data_folder));
+  for (const std::string& name : names) {
+    const auto id = model::parse_topic_partition_id(name);
+    if (!id || machine_.find(*id) != nullptr) continue;
+    BRAID_TRY_VOID(storage::remove_segments(environment_.fs, options_.data_folder + "/" + name));
+  }
+  return {};
+}
+
+std::unique_ptr<multiraft::pinned_state> replica::pin() {
+  return pin_for_checkpoint(machine_);
+}
+
+void replica::checkpointed(raft::index index) {
+  environment_.wal.release(options_.group.id, index + 1);
+  std::vector<model::topic_partition_id> free;
+  for (const auto& [id, one] : retired_) {
+    if (one.at <= index && !one.removing) free.push_back(id);
+  }
+  for (const model::topic_partition_id& id : free) remove_files(id);
+}
+
+}  // namespace braidmq::braid

@@ -1,0 +1,161 @@
+#include "metadata/checkpoint.hpp"
+
+#include <utility>
+
+#include "base/check.hpp"
+#include "base/endian.hpp"
+#include "multiraft/group.hpp"
+#include "protocol/generated/metadata_checkpoint.hpp"
+
+namespace braidmq::metadata {
+namespace {
+
+// Kinds of frames. Each begins with the version of its record.
+constexpr std::uint8_t state_frame = 1;
+constexpr std::uint8_t topics_frame = 2;
+
+constexpr std::size_t topics_per_frame = 64;
+
+template <class Record>
+status add(multiraft::checkpoint_writer& to, std::uint8_t kind, const Record& record) {
+  byte_buffer buffer;
+  buffer.append_be(Record::max_version);
+  const status encoded = record.encode(buffer, Record::max_version);
+  BRAID_CHECK(encoded.has_value(), "a checkpoint's record cannot be written: {}", encoded.error().to_string());
+  return to.add(kind, buffer.view());
+}
+
+class pinned_image final : public multiraft::pinned_state {
+ public:
+  explicit pinned_image(image_ptr from) : image_(std::move(from)) {}
+
+  raft::index index() const override { return raft::index(image_->index()); }
+  void when_written(unique_function<void(status)> done) override { done({}); }
+  std::vector<unique_function<status()>> take_syncs() override { return {}; }
+
+  status write(multiraft::checkpoint_writer& to) const override {
+    protocol::metadata_checkpoint_state head;
+    head.cluster_id = image_->cluster_id();
+    head.topics_index = static_cast<std::int64_t>(image_->topics_index());
+    head.next_producer_id = image_->next_producer_id();
+    head.topic_count = static_cast<std::int64_t>(image_->topics().size());
+    for (const auto& [id, registration] : image_->brokers()) {
+      auto& row = head.brokers.emplace_back();
+      row.broker_id = id;
+      row.incarnation = registration.incarnation;
+      row.draining = registration.draining;
+      for (const auto& [name, host, port] : registration.listeners) row.listeners.push_back({name, host, port});
+    }
+    for (const auto& [id, index] : image_->deletions()) {
+      head.deletions.push_back({id, static_cast<std::int64_t>(index)});
+    }
+    BRAID_TRY_VOID(add(to, state_frame, head));
+
+    protocol::metadata_checkpoint_topics part;
+    for (const auto& [name, topic] : image_->topics()) {
+      auto& row = part.topics.emplace_back();
+      row.topic_name = name;
+      row.topic_id = topic->id;
+      row.partitions = topic->partitions;
+      row.created_index = static_cast<std::int64_t>(topic->created_index);
+      row.changed_index = static_cast<std::int64_t>(topic->changed_index);
+      for (const auto& [key, value] : topic->configs) row.configs.push_back({key, value});
+      if (part.topics.size() < topics_per_frame) continue;
+      BRAID_TRY_VOID(add(to, topics_frame, part));
+      part.topics.clear();
+    }
+    return part.topics.empty() ? status() : add(to, topics_frame, part);
+  }
+
+ private:
+  image_ptr image_;
+};
+
+}  // namespace
+
+// Puts an image together from frames.
+class image_builder {
+ public:
+  explicit image_builder(raft::index index) { image_->index_ = index.value(); }
+
+  status add(const multiraft::checkpoint_reader& from, const multiraft::checkpoint_frame& frame) {
+    if (frame.payload.size() < sizeof(std::int16_t)) return from.damaged("a frame has no version");
+    const auto version = load_be<std::int16_t>(frame.payload.data());
+    const bytes body = frame.payload.slice(sizeof(std::int16_t));
+    result<std::string> problem = fmt::format("frame of kind {}", frame.kind);
+    if (frame.kind == state_frame) problem = take<protocol::metadata_checkpoint_state>(body, version);
+    if (frame.kind == topics_frame) problem = take<protocol::metadata_checkpoint_topics>(body, version);
+    if (!problem) return from.damaged(problem.error().to_string());
+    return problem->empty() ? status() : from.damaged(*problem);
+  }
+
+  result<image_ptr> finish(const multiraft::checkpoint_reader& from) {
+    if (!has_head_ || topic_count_ != static_cast<std::int64_t>(image_->by_name_.size())) {
+      return from.damaged("it lacks topics");
+    }
+    return image_ptr(std::move(image_));
+  }
+
+ private:
+  template <class Record>
+  result<std::string> take(const bytes& body, std::int16_t version) {
+    BRAID_TRY(record, Record::decode(body, version));
+    return take(record);
+  }
+
+  std::string take(const protocol::metadata_checkpoint_state& record) {
+    if (std::exchange(has_head_, true)) return "it has two heads";
+    topic_count_ = record.topic_count;
+    image_->cluster_id_ = record.cluster_id;
+    image_->topics_index_ = static_cast<std::uint64_t>(record.topics_index);
+    image_->next_producer_id_ = record.next_producer_id;
+    for (const auto& row : record.brokers) {
+      broker_registration registration{row.incarnation, row.draining, {}};
+      for (const auto& one : row.listeners) registration.listeners.push_back({one.name, one.host, one.port});
+      image_->brokers_.emplace(row.broker_id, std::move(registration));
+    }
+    for (const auto& row : record.deletions) {
+      image_->deletions_.emplace(row.topic_id, static_cast<std::uint64_t>(row.index));
+    }
+    return {};
+  }
+
+  std::string take(const protocol::metadata_checkpoint_topics& record) {
+    for (const auto& row : record.topics) {
+      topic_image topic{row.topic_name,
+                        row.topic_id,
+                        row.partitions,
+                        {},
+                        static_cast<std::uint64_t>(row.created_index),
+                        static_cast<std::uint64_t>(row.changed_index)};
+      for (const auto& config : row.configs) topic.configs.emplace(config.name, config.value);
+      if (image_->find(topic.name) != nullptr || image_->find(topic.id) != nullptr) {
+        return fmt::format("topic '{}' is there twice", topic.name);
+      }
+      image_->add(std::make_shared<const topic_image>(std::move(topic)));
+    }
+    return {};
+  }
+
+  std::shared_ptr<image> image_ = std::make_shared<image>();
+  std::int64_t topic_count_ = 0;
+  bool has_head_ = false;
+};
+
+std::unique_ptr<multiraft::pinned_state> pin_for_checkpoint(image_ptr from) {
+  return std::make_unique<pinned_image>(std::move(from));
+}
+
+result<image_ptr> read_checkpoint(io::file_system& fs, const std::string& path, raft::group_id group) {
+  BRAID_TRY(reader, multiraft::checkpoint_reader::open(fs, path, group));
+  if (!reader) return image_ptr();
+  image_builder built(reader->id().index);
+  while (true) {
+    BRAID_TRY(frame, reader->next());
+    if (!frame) break;
+    BRAID_TRY_VOID(built.add(*reader, *frame));
+  }
+  return built.finish(*reader);
+}
+
+}  // namespace braidmq::metadata

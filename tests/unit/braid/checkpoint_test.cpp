@@ -1,0 +1,234 @@
+// A replica that starts from a checkpoint is the one that it was.
+#include "braid/checkpoint.hpp"
+
+#include <map>
+
+#include "multiraft/group.hpp"
+#include "replica_fixture.hpp"
+
+namespace braidmq::braid {
+namespace {
+
+const auto audit = partition_of(3, 0);
+const std::string checkpoint_path = "/checkpoints/braid";
+
+class CheckpointTest : public ReplicaTest {
+ protected:
+  CheckpointTest() {
+    options_.log.segment_bytes = 300;
+    options_.log.index_interval_bytes = 64;
+    options_.checkpoint.due_after = std::chrono::seconds(60);
+  }
+
+  static std::map<model::topic_partition_id, hash128> hashes(const replica& of) {
+    std::map<model::topic_partition_id, hash128> all;
+    for (const auto& [id, one] : of.state().partitions()) all[id] = one->hash();
+    return all;
+  }
+
+  void fill(life& now) {
+    now.create(orders, {{"retention.ms", "1000"}});
+    now.create(inventory);
+    now.create(audit);
+    for (std::int32_t i = 0; i < 8; ++i) {
+      ASSERT_TRUE(now.produce(
+          {{orders, make_batch({"order"}, idempotent(7, 0, i))}, {inventory, make_batch({"a", "b", "c"})}}));
+    }
+    ASSERT_TRUE(now.produce({{audit, make_batch({"seen"}, idempotent(8, 2, 0))}}));
+  }
+
+  raft::index index_on_disk() {
+    const auto reader = multiraft::checkpoint_reader::open(fs_, checkpoint_path, raft::group_id(1));
+    EXPECT_TRUE(reader) << reader.error().to_string();
+    return *reader ? (*reader)->id().index : raft::index(0);
+  }
+};
+
+TEST_F(CheckpointTest, TheStateComesBackAndTheLogIsNotReadAgain) {
+  life* now = &start();
+  fill(*now);
+  now->pass_time(std::chrono::seconds(61));
+  ASSERT_EQ(now->braid->statistics().checkpoints.taken, 1U);
+  const auto before = hashes(*now->braid);
+  const auto stored = now->read_all(orders);
+  const topic_state topic = *now->braid->state().find_topic(orders.topic);
+  const raft::index applied = now->braid->state().applied_index();
+  EXPECT_EQ(index_on_disk(), applied);
+
+  now = &start();
+  EXPECT_EQ(hashes(*now->braid), before);
+  EXPECT_EQ(now->braid->statistics().entries_applied, 1U) << "the new leader's first entry";
+  EXPECT_EQ(now->braid->state().applied_index(), applied + 1);
+  EXPECT_EQ(now->read_all(orders), stored);
+  EXPECT_EQ(*now->braid->state().find_topic(orders.topic), topic);
+  const auto again = now->produce({{orders, make_batch({"order"}, idempotent(7, 0, 5))}});
+  EXPECT_TRUE(again->slices[0].duplicate);
+  EXPECT_EQ(again->slices[0].base.value(), 5);
+  EXPECT_EQ(now->produce({{orders, make_batch({"next"}, idempotent(7, 0, 8))}})->slices[0].base.value(), 8);
+  EXPECT_EQ(now->produce({{audit, make_batch({"stale"}, idempotent(8, 1, 0))}})->slices[0].error,
+            errc::stale_producer_epoch);
+}
+
+TEST_F(CheckpointTest, WhatCameAfterItIsAppliedOnceMore) {
+  life* now = &start();
+  fill(*now);
+  now->pass_time(std::chrono::seconds(61));
+  const auto added = partition_of(4, 1);
+  now->create(added);
+  ASSERT_TRUE(now->produce({{orders, make_batch({"late"})}, {added, make_batch({"x"})}}));
+  now->remove(audit);
+  now->run();
+  const auto before = hashes(*now->braid);
+  ASSERT_FALSE(before.contains(audit));
+
+  now = &start();
+  EXPECT_EQ(hashes(*now->braid), before);
+  EXPECT_EQ(now->read_all(orders).size(), 9U);
+  EXPECT_EQ(now->read_all(added).size(), 1U);
+}
+
+TEST_F(CheckpointTest, IsTheSameStateWhicheverWayItWasReached) {
+  life* now = &start();
+  fill(*now);
+  now->pass_time(std::chrono::seconds(61));
+  now = &start();
+  ASSERT_TRUE(now->produce({{orders, make_batch({"next"}, idempotent(7, 0, 8))}}));
+  now->pass_time(std::chrono::seconds(61));
+  now = &start();
+  const auto after_two = hashes(*now->braid);
+
+  // The same entries, applied from the first one.
+  fs_ = sim::sim_file_system(2);
+  options_.checkpoint.due_after = std::chrono::hours(1);
+  now = &start();
+  fill(*now);
+  now = &start();
+  ASSERT_TRUE(now->produce({{orders, make_batch({"next"}, idempotent(7, 0, 8))}}));
+  // Terms stand in the batches, times in the producers' rows: both lives had the same.
+  const auto from_the_log = hashes(*now->braid);
+  EXPECT_EQ(from_the_log.at(inventory), after_two.at(inventory));
+  EXPECT_EQ(from_the_log.size(), after_two.size());
+}
+
+TEST_F(CheckpointTest, TheLogLetsGoOfWhatLiesBefore) {
+  options_.checkpoint.due_bytes = 100'000;
+  life* now = &start();
+  now->create(orders);
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(now->produce({{orders, make_batch({std::string(10'000, 'v')})}}));
+    now->pass_time(std::chrono::milliseconds(100));
+  }
+  EXPECT_GE(now->braid->statistics().checkpoints.taken, 5U);
+  std::size_t logs = 0;
+  const auto names = fs_.list("/wal").value();
+  for (const std::string& name : names) logs += name.starts_with("spare") ? 0 : 1;
+  EXPECT_LE(logs, 6U) << "of 64 KiB, for 1 MB that was written";
+  now = &start();
+  EXPECT_EQ(now->read_all(orders).size(), 100U);
+}
+
+TEST_F(CheckpointTest, FilesOfADeletedPartitionStayUntilNoCheckpointSpeaksOfThem) {
+  life* now = &start();
+  fill(*now);
+  now->pass_time(std::chrono::seconds(61));
+  const std::string folder = "/data/" + to_string(audit);
+  now->remove(audit);
+  now->run();
+  EXPECT_EQ(now->braid->state().find(audit), nullptr);
+  EXPECT_EQ(now->braid->statistics().partitions_being_removed, 1U);
+  EXPECT_TRUE(*fs_.exists(folder));
+  now = &start();
+  EXPECT_EQ(now->braid->state().find(audit), nullptr) << "the log says so once more";
+  EXPECT_TRUE(*fs_.exists(folder));
+  now->pass_time(std::chrono::seconds(61));
+  EXPECT_FALSE(*fs_.exists(folder));
+  EXPECT_EQ(now->braid->statistics().partitions_being_removed, 0U);
+}
+
+TEST_F(CheckpointTest, AFolderThatNoPartitionHasIsRemovedAtTheStart) {
+  fill(start());
+  life_->pass_time(std::chrono::seconds(61));
+  const std::string orphan = "/data/" + to_string(partition_of(9, 3));
+  const std::string foreign = "/data/notes";
+  for (const std::string& folder : {orphan, foreign}) {
+    ASSERT_TRUE(fs_.make_directories(folder));
+    ASSERT_TRUE(fs_.open(folder + "/00000000000000000000.log", io::open_mode::create));
+  }
+  start();
+  EXPECT_FALSE(*fs_.exists(orphan));
+  EXPECT_TRUE(*fs_.exists(foreign)) << "not a name of ours";
+}
+
+TEST_F(CheckpointTest, ADamagedOneIsRefusedAndNothingChanges) {
+  fill(start());
+  life_->pass_time(std::chrono::seconds(61));
+  life_.reset();
+  fs_.kill_process();
+  fs_.flip_bits(checkpoint_path, 60, 1);
+  const auto read = read_checkpoint(fs_, checkpoint_path, raft::group_id(1));
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, multiraft::errc::checkpoint_damaged);
+  EXPECT_TRUE(*fs_.exists("/data/" + to_string(audit)));
+}
+
+// The whole path, cut at each of its operations: nothing acknowledged is lost, and every start succeeds.
+TEST_F(CheckpointTest, APowerCutAtAnyOperationLosesNothing) {
+  std::uint64_t most = 0;
+  {
+    sim::sim_file_system fs(1);
+    options_.checkpoint.due_bytes = 1;
+    life whole(fs, 1, options_);
+    whole.run();
+    fill(whole);
+    whole.remove(inventory);
+    whole.pass_time(std::chrono::seconds(1));
+    most = fs.operations().total();
+  }
+  ASSERT_GT(most, 100U);
+  int with_checkpoint = 0;
+  for (std::uint64_t at = 20; at <= most; at += 3) {
+    SCOPED_TRACE(at);
+    sim::sim_file_system fs(at);
+    std::size_t acknowledged = 0;
+    bool created = false;
+    {
+      life first(fs, at, options_);
+      first.run();
+      first.create(orders);
+      first.create(audit);
+      created = first.braid->state().find(audit) != nullptr;
+      fs.crash_after(at);
+      for (std::int32_t i = 0; i < 10 && created; ++i) {
+        bool answered = false;
+        first.braid->produce(
+            {{{{orders, make_batch({"order"}, idempotent(7, 0, i))}, {audit, make_batch({"a"})}}},
+             std::chrono::seconds(5)},
+            [] {}, [&](result<unit_outcome> said) { answered = said.has_value() && !said->slices[0].error; });
+        first.pass_time(std::chrono::milliseconds(25));
+        if (!answered) break;
+        ++acknowledged;
+      }
+      if (acknowledged == 10) {
+        first.remove(audit);
+        first.pass_time(std::chrono::milliseconds(100));
+      }
+    }
+    ASSERT_TRUE(created);
+    sim::rng chance(at);
+    fs.power_cut(chance);
+    life second(fs, at + 1, options_);
+    second.run();
+    EXPECT_TRUE(second.fatal.empty());
+    with_checkpoint += *fs.exists(checkpoint_path) ? 1 : 0;
+    ASSERT_NE(second.braid->state().find(orders), nullptr);
+    EXPECT_GE(second.read_all(orders).size(), acknowledged);
+    if (second.braid->state().find(audit) != nullptr) {
+      EXPECT_EQ(second.read_all(audit).size(), second.read_all(orders).size()) << "both or neither";
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(with_checkpoint, 10);
+}
+
+}  // namespace
+}  // namespace braidmq::braid

@@ -1,0 +1,186 @@
+// Opening a log by what a checkpoint remembers of it.
+#include <map>
+
+#include "log_fixture.hpp"
+#include "storage/format.hpp"
+
+namespace braidmq::storage {
+namespace {
+
+const std::string folder = "/data/topic-0";
+
+class RestoreTest : public testing::Test {
+ protected:
+  static constexpr std::size_t batch_count = 12;
+
+  RestoreTest() {
+    options_.index_interval_bytes = 150;
+    options_.segment_bytes = 4 * make_batch(0, 3).data.size();
+    for (std::size_t i = 0; i < batch_count; ++i) {
+      batches_.push_back(make_batch(static_cast<std::int64_t>(i) * 3, 3, 20, static_cast<std::int32_t>(i / 5)));
+    }
+  }
+
+  // A log of all batches, pinned after `at` of them; everything is written, and the pin is synced when asked.
+  log_manifest write(io::file_system& fs, std::size_t at, bool synced = true) {
+    log_harness harness(fs);
+    EXPECT_TRUE(harness.open(options_));
+    for (std::size_t i = 0; i < at; ++i) harness.log->append(batches_[i]);
+    log_pin pinned = harness.log->pin();
+    EXPECT_TRUE(harness.drain());
+    if (synced) {
+      for (auto& sync : pinned.syncs) EXPECT_TRUE(sync());
+    }
+    for (std::size_t i = at; i < batch_count; ++i) harness.log->append(batches_[i]);
+    EXPECT_TRUE(harness.drain());
+    return pinned.manifest;
+  }
+
+  status open(io::file_system& fs, log_harness& harness, const log_manifest& manifest) {
+    auto opened = partition_log::open(fs, harness.disk, harness.owner, folder, options_, manifest, harness.callbacks());
+    if (!opened) return tl::unexpected<error>(opened.error());
+    harness.log = std::move(*opened);
+    return {};
+  }
+
+  // As it was at the pin, and the rest can be appended once more.
+  void check(io::file_system& fs, const log_manifest& manifest, std::size_t at) {
+    log_harness harness(fs);
+    const auto opened = open(fs, harness, manifest);
+    ASSERT_TRUE(opened) << opened.error().to_string();
+    EXPECT_EQ(harness.log->end_offset().value(), static_cast<std::int64_t>(at) * 3);
+    EXPECT_EQ(harness.read(0, no_limit, 1U << 20U)->size(), at);
+    for (std::size_t i = at; i < batch_count; ++i) harness.log->append(batches_[i]);
+    ASSERT_TRUE(harness.drain());
+    const auto all = harness.read(0, no_limit, 1U << 20U);
+    ASSERT_TRUE(all) << all.error().to_string();
+    ASSERT_EQ(all->size(), batch_count);
+    for (std::size_t i = 0; i < batch_count; ++i) EXPECT_EQ((*all)[i], batches_[i].data);
+    for (std::size_t i = 0; i < batch_count; ++i) {
+      const auto found = harness.find(batches_[i].max_timestamp_ms, no_limit);
+      ASSERT_TRUE(found && found->has_value());
+      EXPECT_EQ((*found)->offset, batches_[i].base);
+    }
+  }
+
+  std::map<std::string, bytes> files(io::file_system& fs) {
+    std::map<std::string, bytes> found;
+    const auto names = fs.list(folder).value();
+    for (const std::string& name : names) {
+      found[name] = io::read_file(fs, folder + "/" + name, 1U << 20U).value();
+    }
+    return found;
+  }
+
+  sim::sim_file_system fs_;
+  log_options options_{.cache_bytes = 0};
+  std::vector<stored_batch> batches_;
+};
+
+TEST_F(RestoreTest, ComesBackToEachPinAfterTheProcessWasKilled) {
+  for (std::size_t at = 0; at <= batch_count; ++at) {
+    SCOPED_TRACE(at);
+    sim::sim_file_system fs;
+    const log_manifest manifest = write(fs, at);
+    const auto before = files(fs);
+    fs.kill_process();
+    check(fs, manifest, at);
+    EXPECT_EQ(files(fs), before) << "the same bytes in all files";
+  }
+}
+
+TEST_F(RestoreTest, ComesBackToEachPinAfterAPowerCut) {
+  for (std::size_t at = 0; at <= batch_count; ++at) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      SCOPED_TRACE(fmt::format("{} batches, seed {}", at, seed));
+      sim::sim_file_system fs(seed);
+      const log_manifest manifest = write(fs, at);
+      sim::rng chance(seed);
+      fs.power_cut(chance);
+      check(fs, manifest, at);
+    }
+  }
+}
+
+TEST_F(RestoreTest, WithoutTheSyncsAPowerCutIsFound) {
+  const log_manifest manifest = write(fs_, batch_count, false);
+  sim::rng chance(1);
+  fs_.power_cut(chance, sim::power_cut_options::only_synced());
+  log_harness harness(fs_);
+  EXPECT_FALSE(open(fs_, harness, manifest));
+}
+
+TEST_F(RestoreTest, ReadsNoBatchWhenTheIndexesAreWhole) {
+  const log_manifest manifest = write(fs_, 8);
+  fs_.kill_process();
+  fs_.fail_next(sim::operation::read, "*.log", io::errc::device_error, 0, 1000);
+  log_harness harness(fs_);
+  EXPECT_TRUE(open(fs_, harness, manifest));
+}
+
+TEST_F(RestoreTest, AnIndexThatIsDamagedOrGoneIsMadeAnew) {
+  const log_manifest manifest = write(fs_, 8);
+  const auto before = files(fs_);
+  fs_.kill_process();
+  int damaged = 0;
+  for (const auto& [name, content] : before) {
+    if (!name.ends_with("index") || content.empty()) continue;
+    SCOPED_TRACE(name);
+    for (const bool removed : {false, true}) {
+      const auto twin = fs_.copy(1);
+      if (removed)
+        ASSERT_TRUE(twin->remove(folder + "/" + name));
+      else
+        twin->flip_bits(folder + "/" + name, content.size() / 2, 0x40);
+      check(*twin, manifest, 8);
+      ++damaged;
+    }
+  }
+  EXPECT_GE(damaged, 4);
+}
+
+TEST_F(RestoreTest, ASegmentThatIsTooShortOrGoneIsRefusedAndNothingIsRemoved) {
+  const log_manifest manifest = write(fs_, 10);
+  ASSERT_GE(manifest.segments.size(), 3U);
+  fs_.kill_process();
+  for (const segment_manifest& one : manifest.segments) {
+    const std::string path = folder + "/" + segment_file(one.base, file_kind::log);
+    const auto cut = fs_.copy(1);
+    ASSERT_TRUE(cut->open(path, io::open_mode::read_write).value()->truncate(one.size_bytes - 1));
+    const auto before = files(*cut).size();
+    log_harness harness(*cut);
+    const auto opened = open(*cut, harness, manifest);
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code, errc::corrupt);
+    EXPECT_NE(opened.error().message.find(path), std::string::npos) << opened.error().message;
+    EXPECT_EQ(files(*cut).size(), before);
+    const auto gone = fs_.copy(1);
+    ASSERT_TRUE(gone->remove(path));
+    log_harness other(*gone);
+    EXPECT_FALSE(open(*gone, other, manifest));
+  }
+}
+
+TEST_F(RestoreTest, DamageOfABatchIsFoundWhenItIsRead) {
+  const log_manifest manifest = write(fs_, 8);
+  fs_.kill_process();
+  fs_.flip_bits(folder + "/" + segment_file(model::offset(0), file_kind::log), 70, 0x01);
+  log_harness harness(fs_);
+  ASSERT_TRUE(open(fs_, harness, manifest));
+  const auto read = harness.read(0, no_limit, 1U << 20U);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, errc::corrupt);
+}
+
+TEST_F(RestoreTest, OnlyWhatChangedIsSyncedAgain) {
+  log_harness harness(fs_);
+  ASSERT_TRUE(harness.open(options_));
+  for (const stored_batch& batch : batches_) harness.log->append(batch);
+  EXPECT_EQ(harness.log->pin().syncs.size(), 1 + (batch_count + 3) / 4);
+  EXPECT_TRUE(harness.log->pin().syncs.empty());
+  harness.log->append(make_batch(36, 3, 20, 2));
+  EXPECT_EQ(harness.log->pin().syncs.size(), 2U) << "its segment, and the folder";
+}
+
+}  // namespace
+}  // namespace braidmq::storage
