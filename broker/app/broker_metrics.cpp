@@ -51,6 +51,8 @@ std::vector<prometheus::MetricFamily> broker_metrics::collect() {
     add_shards();
     add_braid();
     add_wal();
+    add_checkpoints();
+    add_disk_space();
     add_metadata();
   }
   auto& timeouts = families_.emplace_back(
@@ -188,7 +190,7 @@ void broker_metrics::add_wal() {
   auto syncs = counter_family("wal_syncs_total", "fdatasync calls by log");
   auto last = gauge_family("wal_last_sync_seconds", "Duration of the latest fdatasync by log");
   auto files = gauge_family("wal_files", "Files by log");
-  auto size = gauge_family("wal_bytes", "Size on disk by log; grows until checkpoints are there to trim it");
+  auto size = gauge_family("wal_bytes", "Entries kept on disk by log");
   auto spares = gauge_family("wal_spare_files", "Files that wait to be used by log");
   auto failures = counter_family("wal_spare_failures_total", "Files that could not be made ahead of their use by log");
   auto marks = counter_family("wal_marks_total", "Marks, written when nothing else is, by log");
@@ -211,6 +213,44 @@ void broker_metrics::add_wal() {
   for (auto* family : {&groups, &bytes, &syncs, &last, &files, &size, &spares, &failures, &marks}) {
     families_.push_back(std::move(*family));
   }
+}
+
+void broker_metrics::add_checkpoints() {
+  auto taken = counter_family("checkpoints_total", "Checkpoints that became durable by log");
+  auto failed = counter_family("checkpoint_failures_total", "Checkpoints given up for want of space by log");
+  auto index = gauge_family("checkpoint_index", "Entry at which the last checkpoint stands by log");
+  auto size = gauge_family("checkpoint_file_bytes", "Size of the last checkpoint by log");
+  auto took = gauge_family("checkpoint_last_seconds", "How long the last checkpoint took, pauses included, by log");
+  auto pending = gauge_family("checkpoint_pending_bytes", "Entries applied after the last checkpoint by log");
+  const auto add = [&](const char* name, const std::optional<multiraft::checkpoint_stats>& stats) {
+    if (!stats) return;
+    const admin::metric_labels labels{{"log", name}};
+    add_value(taken, number(stats->taken), labels);
+    add_value(failed, number(stats->failed), labels);
+    add_value(index, number(stats->last_index.value()), labels);
+    add_value(size, number(stats->last_bytes), labels);
+    add_value(took, std::chrono::duration<double>(stats->last_took).count(), labels);
+    add_value(pending, number(stats->bytes_since), labels);
+  };
+  add("braid", copied(process_.shards_.at(0), [this] { return process_.broker_->braid().statistics().checkpoints; }));
+  add("metadata", copied(process_.metadata_shard_, [this] { return process_.broker_->controller().checkpoints(); }));
+  for (auto* family : {&taken, &failed, &index, &size, &took, &pending}) families_.push_back(std::move(*family));
+}
+
+void broker_metrics::add_disk_space() {
+  const auto stats = copied(process_.shards_.at(0), [this] { return process_.broker_->disk_space(); });
+  if (!stats) return;
+  auto free = gauge_family("disk_free_bytes", "Free space of the volume by folder");
+  auto reserve = gauge_family("disk_reserve_bytes", "Free space below which writes are refused by folder");
+  for (const server::watched_volume& one : stats->volumes) {
+    if (!one.known) continue;
+    add_value(free, number(one.free_bytes), {{"folder", one.folder}});
+    add_value(reserve, number(one.reserve_bytes), {{"folder", one.folder}});
+  }
+  families_.push_back(std::move(free));
+  families_.push_back(std::move(reserve));
+  add_value(families_.emplace_back(gauge_family("disk_full", "1 while writes are refused for want of space")),
+            stats->is_full ? 1 : 0);
 }
 
 void broker_metrics::add_metadata() {

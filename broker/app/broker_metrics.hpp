@@ -24,6 +24,8 @@ class broker_metrics {
   void add_shards();
   void add_braid();
   void add_wal();
+  void add_checkpoints();
+  void add_disk_space();
   void add_metadata();
 
   process& process_;

@@ -52,6 +52,7 @@ server::broker_options options_of(const config::broker_config& config, std::opti
   options.max_partitions = most_partitions(available);
   options.aggregator.queue_max_bytes = bounds.queue_max_bytes;
   options.write_behind_max_bytes = bounds.write_behind_max_bytes;
+  options.disk_reserve_bytes = static_cast<std::uint64_t>(config.disk_reserve_bytes);
   options.checkpoint_bytes = static_cast<std::uint64_t>(config.checkpoint_bytes);
   options.checkpoint_interval = std::chrono::milliseconds(config.checkpoint_interval_ms);
   options.linger = std::chrono::milliseconds(config.linger_ms);
@@ -158,6 +159,15 @@ status process::open_broker() {
                                          segment_disk_,           background_};
   environment.requests = requests_;
   environment.answers = answers_;
+  environment.on_state_hash = [](raft::index index, const hash128& hash) {
+    spdlog::debug("the state of the braid at entry {} has the hash {}", index, hash.to_string());
+  };
+  environment.on_disk_full = [](bool is_full, const std::string& why) {
+    if (is_full)
+      spdlog::error("writes are refused for want of space: {}; reads and deletions go on", why);
+    else
+      spdlog::warn("writes are taken again: {}", why);
+  };
   auto opened = server::broker::open(options_of(config_, cluster_id, resources_, bounds_), environment,
                                      [](const error& why) { end_at_once(why); });
   if (!opened) return tl::unexpected(std::move(opened).error());

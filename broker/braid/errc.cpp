@@ -28,6 +28,8 @@ class braid_category final : public std::error_category {
         return "leader epoch of the request is older than the current one";
       case errc::unknown_leader_epoch:
         return "leader epoch of the request is newer than the current one";
+      case errc::disk_full:
+        return "the disk is full";
       case errc::storage_failed:
         return "storage failed";
       case errc::stopped:

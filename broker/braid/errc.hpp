@@ -16,6 +16,7 @@ enum class errc {
   fenced_leader_epoch,   // the client's leader epoch is older than ours (KIP-320)
   unknown_leader_epoch,  // ... or newer
   storage_failed,
+  disk_full,  // nothing was written: the disk has too little space
   stopped,
 };
 

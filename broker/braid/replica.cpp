@@ -84,6 +84,8 @@ void replica::produce(produce_request request, unique_function<void()> accepted,
     refusal = errc::storage_failed;
   else if (!group_->node().serves())
     refusal = errc::not_leader;
+  else if (disk_full_)
+    refusal = errc::disk_full;
   else if (aggregator_.too_large(request.unit))
     refusal = errc::too_large;
   if (refusal) {
@@ -162,6 +164,9 @@ void replica::apply(const raft::entry& entry) {
   ++stats_.entries_applied;
   unpublished_entry_bytes_ += entry.payload.size();
   applied_term_ = entry.term;
+  if (on_state_hash_ && entry.index.value() % options_.state_hash_interval == 0) {
+    on_state_hash_(entry.index, machine_.hash());
+  }
   stats_.units_applied += outcomes.size();
   for (const unit_outcome& unit : outcomes) {
     for (const slice_outcome& slice : unit.slices) {

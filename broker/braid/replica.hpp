@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -40,6 +41,7 @@ struct replica_options {
   std::size_t entries_in_flight = 4;         // proposed and not yet applied
   std::size_t in_flight_bytes = 32U << 20U;
   std::size_t write_behind_max_bytes = 128U << 20U;  // apply waits beyond this
+  std::uint64_t state_hash_interval = 1024;          // in entries, of on_state_hash
   io::duration linger{};
 };
 
@@ -107,6 +109,9 @@ class replica final : private multiraft::state_machine, private multiraft::check
 
   // `changed` runs when this replica begins or ceases to serve. Before start().
   void on_serving(unique_function<void(bool)> changed) { on_serving_ = std::move(changed); }
+  // `seen` runs with the hash of the state after each entry whose index is a multiple of the interval: equal on every
+  // replica, and in every life. Before start().
+  void on_state_hash(std::function<void(raft::index, const hash128&)> seen) { on_state_hash_ = std::move(seen); }
   // `applied` runs when this replica leads and knows of no deletion of the metadata log, up to this index, that the
   // braid has not applied. Before start().
   void on_deletions_applied(unique_function<void(std::uint64_t)> applied) {
@@ -122,6 +127,10 @@ class replica final : private multiraft::state_machine, private multiraft::check
 
   // Answers when min_bytes can be had, an error is among the partitions, or max_wait has passed.
   void fetch(fetch_request request, unique_function<void(result<fetch_answer>)> done);
+
+  // Whether produce requests are refused for want of space. What is under way goes on, and a checkpoint lets go of what
+  // can go.
+  void set_disk_full(bool is_full);
 
   // Fetches that wait answer now with what there is, and later ones do not wait: the broker is about to stop.
   void stop_waiting();
@@ -226,11 +235,13 @@ class replica final : private multiraft::state_machine, private multiraft::check
   unique_function<void(bool)> on_serving_;
   unique_function<void(std::uint64_t)> on_deletions_applied_;
   bool tell_deletions_ = false;
+  std::function<void(raft::index, const hash128&)> on_state_hash_;
   bool was_serving_ = false;
   bool pump_scheduled_ = false;
   bool stopped_ = false;
   bool waits_ = true;  // fetches may wait for bytes
   bool failed_ = false;
+  bool disk_full_ = false;
   std::size_t write_behind_bytes_ = 0;
   replica_stats stats_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for tasks that outlive the replica

@@ -29,6 +29,11 @@ std::unique_ptr<multiraft::pinned_state> replica::pin() {
   return pin_for_checkpoint(machine_);
 }
 
+void replica::set_disk_full(bool is_full) {
+  disk_full_ = is_full;
+  if (is_full) checkpointer_.request();
+}
+
 void replica::checkpointed(raft::index index) {
   environment_.wal.release(options_.group.id, index + 1);
   std::vector<model::topic_partition_id> free;

@@ -51,6 +51,7 @@ struct broker_config {
   std::int64_t linger_ms = 0;
   std::int64_t entry_max_bytes = 0;
   std::int64_t write_behind_max_bytes = 0;
+  std::int64_t disk_reserve_bytes = 0;
   std::int64_t checkpoint_bytes = 0;
   std::int64_t checkpoint_interval_ms = 0;
   std::int64_t shards = 0;  // 0: as many as the CPU quota allows

@@ -20,7 +20,7 @@ constexpr std::int64_t int32_max = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t int64_max = std::numeric_limits<std::int64_t>::max();
 
 // clang-format off
-const std::array<key_spec, 33> keys = {{
+const std::array<key_spec, 34> keys = {{
     {.name = "broker.id", .member = &broker_config::broker_id, .default_value = "0", .min = 0, .max = int32_max,
      .words = "Number of this broker, unique in the cluster and the same for ever"},
     {.name = "braid.broker.id.offset", .member = &broker_config::broker_id_offset, .default_value = "0", .min = 0,
@@ -85,6 +85,8 @@ const std::array<key_spec, 33> keys = {{
      .min = mib, .max = 64 * gib, .words = "Applied bytes after which the state is saved again; a start reads them once more"},
     {.name = "braid.checkpoint.interval.ms", .member = &broker_config::checkpoint_interval_ms, .default_value = "60000",
      .unit = "ms", .min = 100, .max = 86'400'000, .words = "How old the saved state may become while anything is written"},
+    {.name = "braid.disk.reserve.bytes", .member = &broker_config::disk_reserve_bytes, .default_value = "0", .unit = "bytes",
+     .min = 0, .max = 1024 * gib, .words = "Free space below which writes are refused; 0: 5 % of each volume, from 256 MiB to 1 GiB"},
     {.name = "braid.shards", .member = &broker_config::shards, .default_value = "0", .min = 0, .max = 1024,
      .words = "Event loops; 0: as many as the CPU quota has whole CPUs"},
     {.name = "log.level", .member = &broker_config::log_level, .default_value = "info",

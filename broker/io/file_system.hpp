@@ -55,6 +55,12 @@ class folder_lock {
   virtual ~folder_lock() = default;
 };
 
+// Of the volume on which a folder lies, as far as this process may use it.
+struct disk_space {
+  std::uint64_t free_bytes = 0;
+  std::uint64_t size_bytes = 0;
+};
+
 // What a direct file asks of the positions and sizes of its writes.
 inline constexpr std::size_t direct_block_bytes = 4096;
 
@@ -68,6 +74,7 @@ class file_system {
   // are free.
   virtual result<std::unique_ptr<file>> open_direct(const std::string& path, open_mode mode) = 0;
   virtual result<bool> exists(const std::string& path) = 0;
+  virtual result<disk_space> space(const std::string& folder) = 0;
   // Names (not paths) of files and folders in a folder, sorted.
   virtual result<std::vector<std::string>> list(const std::string& folder) = 0;
   // Makes a folder and the missing ones above it, and syncs the parents, so that the folder survives a power cut.

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -210,6 +211,13 @@ class posix_fs final : public file_system {
       if (end == std::string::npos) break;
     }
     return deepest_found.empty() ? status() : sync_found(deepest_found);
+  }
+
+  result<disk_space> space(const std::string& folder) override {
+    struct statvfs volume = {};
+    if (::statvfs(folder.c_str(), &volume) != 0) return system_failure("statvfs", folder);
+    const std::uint64_t block = volume.f_frsize;
+    return disk_space{volume.f_bavail * block, volume.f_blocks * block};
   }
 
   status remove(const std::string& path) override {

@@ -39,7 +39,13 @@ broker::broker(broker_options options, broker_environment environment, unique_fu
     : options_(std::move(options)),
       environment_(environment),
       on_fatal_(std::move(on_fatal)),
-      folders_(std::move(folders)) {}
+      folders_(std::move(folders)),
+      disk_guard_({{options_.data_dir, options_.wal_dir}, options_.disk_reserve_bytes},
+                  {environment_.fs, environment_.metadata_disk, environment_.braid, environment_.braid_timers},
+                  [this](bool is_full, const std::string& why) {
+                    replica_->set_disk_full(is_full);
+                    if (environment_.on_disk_full) environment_.on_disk_full(is_full, why);
+                  }) {}
 
 status broker::open_planes() {
   const std::string metadata_folder = options_.wal_dir + "/metadata";
@@ -108,6 +114,7 @@ status broker::open_planes() {
   data.data_folder = partitions_folder;
   data.write_behind_max_bytes = options_.write_behind_max_bytes;
   data.linger = options_.linger;
+  data.state_hash_interval = environment_.state_hash_interval;
   data.checkpoint.path = checkpoints_folder + "/braid";
   data.checkpoint.due_bytes = options_.checkpoint_bytes;
   data.checkpoint.due_after = options_.checkpoint_interval;
@@ -125,10 +132,12 @@ status broker::open_planes() {
 void broker::start() {
   environment_.braid.post([this] {
     replica_->on_serving([this](bool serves) { braid_serves_ = serves; });
+    replica_->on_state_hash(environment_.on_state_hash);
     replica_->on_deletions_applied([this](std::uint64_t through) {
       environment_.metadata.post([this, through] { controller_->forget_deletions(through); });
     });
     replica_->start();
+    disk_guard_.start();
   });
   environment_.metadata.post([this] {
     controller_->subscribe([this](const metadata::image_ptr& image) { on_image(image); });
@@ -141,6 +150,7 @@ void broker::start() {
 
 void broker::stop(unique_function<void()> stopped) {
   environment_.braid.post([this, stopped = std::move(stopped)]() mutable {
+    disk_guard_.stop();
     replica_->stop();
     environment_.metadata.post([this, stopped = std::move(stopped)]() mutable {
       controller_->stop();

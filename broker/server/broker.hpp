@@ -19,6 +19,7 @@
 #include "io/random.hpp"
 #include "io/timers.hpp"
 #include "metadata/controller.hpp"
+#include "server/disk_guard.hpp"
 #include "server/drain.hpp"
 #include "server/producer_ids.hpp"
 #include "server/topic_admin.hpp"
@@ -51,6 +52,7 @@ struct broker_options {
   std::uint64_t checkpoint_bytes = 256ULL << 20U;  // of entries applied since the last one
   io::duration checkpoint_interval = std::chrono::seconds(60);
   io::duration linger{};
+  std::uint64_t disk_reserve_bytes = 0;  // of disk_guard
 
   std::int32_t default_partitions = 1;
   std::int64_t max_partitions = 1'000'000;  // of all topics
@@ -81,6 +83,11 @@ struct broker_environment {
   // Around the write-ahead logs: how the simulator plants a bug into one. Empty otherwise.
   std::function<std::unique_ptr<wal::log>(std::unique_ptr<wal::log>)> wrap_wal = nullptr;
   std::function<std::unique_ptr<wal::log>(std::unique_ptr<wal::log>)> wrap_metadata_wal = nullptr;
+  // Hears of the hash of the braid's state after every so many entries, on `braid`; none: nobody asks.
+  std::function<void(raft::index, const hash128&)> on_state_hash = nullptr;
+  std::uint64_t state_hash_interval = 1024;
+  // Hears when writes begin to be refused for want of space, and when they are taken again, on `braid`.
+  std::function<void(bool is_full, const std::string& why)> on_disk_full = nullptr;
 };
 
 class broker {
@@ -106,7 +113,8 @@ class broker {
 
   metadata::controller& controller() { return *controller_; }  // its header says which calls may come from where
   metadata::image_ptr image() const { return controller_->current(); }
-  braid::replica& braid() { return *replica_; }  // on environment().braid only
+  braid::replica& braid() { return *replica_; }                                    // on environment().braid only
+  const disk_guard_stats& disk_space() const { return disk_guard_.statistics(); }  // on environment().braid only
   producer_ids& producer_id_source() { return *producer_ids_; }
   topic_admin& topics() { return topics_; }                        // any thread
   const wal::log& wal() const { return *wal_; }                    // on environment().braid only
@@ -143,6 +151,7 @@ class broker {
   std::unique_ptr<braid::replica> replica_;
   std::unique_ptr<producer_ids> producer_ids_;
   std::unique_ptr<server::drain> drain_;
+  disk_guard disk_guard_;
   topic_admin topics_{*this};
   metadata::image_ptr followed_image_;  // metadata executor: what the braid has been told of
 };

@@ -30,6 +30,7 @@ error_code of(braid::errc code) {
       return error_code::fenced_leader_epoch;
     case braid::errc::unknown_leader_epoch:
       return error_code::unknown_leader_epoch;
+    case braid::errc::disk_full:
     case braid::errc::storage_failed:
       return error_code::kafka_storage_error;
     case braid::errc::stopped:

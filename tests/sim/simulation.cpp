@@ -56,6 +56,7 @@ class simulation {
     nemesis_.stop();
     say("faults are over");
     machine_.steady_network();
+    machine_.end_full_disk();
     if (machine_.running()) {
       machine_.crash_at_operation(0);
       machine_.steady_pace();

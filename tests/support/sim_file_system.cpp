@@ -29,6 +29,7 @@ struct sim_file_system::state {
   std::optional<std::uint64_t> operations_left;  // until the crash
   bool crashed = false;
   bool ignore_sync = false;
+  std::uint64_t free_bytes = std::uint64_t{1} << 40U;
   std::vector<planned_failure> failures;
   std::vector<node_ptr> locked;
   std::uint64_t next_group = 0;
@@ -256,6 +257,17 @@ result<bool> sim_file_system::exists(const std::string& path) {
   if (state_->crashed) return state::dead(path);
   const auto at = state_->find(path);
   return at.has_value() && at->target != nullptr;
+}
+
+result<io::disk_space> sim_file_system::space(const std::string& folder) {
+  const std::lock_guard lock(state_->mutex);
+  if (state_->crashed) return state::dead(folder);
+  return io::disk_space{state_->free_bytes, std::uint64_t{1} << 40U};
+}
+
+void sim_file_system::set_free_bytes(std::uint64_t free) {
+  const std::lock_guard lock(state_->mutex);
+  state_->free_bytes = free;
 }
 
 result<std::vector<std::string>> sim_file_system::list(const std::string& folder) {

@@ -60,6 +60,7 @@ class sim_file_system final : public io::file_system {
   // As open(), and holds callers to whole blocks.
   result<std::unique_ptr<io::file>> open_direct(const std::string& path, io::open_mode mode) override;
   result<bool> exists(const std::string& path) override;
+  result<io::disk_space> space(const std::string& folder) override;
   result<std::vector<std::string>> list(const std::string& folder) override;
   status make_directories(const std::string& folder) override;
   status remove(const std::string& path) override;
@@ -89,6 +90,9 @@ class sim_file_system final : public io::file_system {
 
   // Planted bug: sync_data reports success and does nothing.
   void set_ignore_sync(bool on);
+
+  // What space() says is free. Writes go on: who fills a disk is somebody else.
+  void set_free_bytes(std::uint64_t free);
 
   // Damages a byte where it lies, in every version of it (bit rot). Requires that the byte is there.
   void flip_bits(const std::string& path, std::uint64_t position, std::uint8_t mask);

@@ -48,6 +48,7 @@ fault_rates draw_faults(rng& chance) {
   faults.kill_process = rate(chance, 0.4, 6'000, 40'000);
   faults.clean_stop = rate(chance, 0.4, 6'000, 40'000);
   faults.disk_error = rate(chance, 0.25, 10'000, 50'000);
+  faults.full_disk = rate(chance, 0.2, 4'000, 30'000);
   faults.cut_connection = rate(chance, 0.6, 300, 6'000);
   faults.wall_jump = rate(chance, 0.3, 1'000, 20'000);
   faults.change_pace = rate(chance, 0.7, 500, 10'000);
@@ -74,6 +75,7 @@ conditions draw_conditions(rng& chance, std::uint64_t operations) {
   drawn.readers = static_cast<int>(chance.between(1, 3));
   drawn.largest_value_bytes = one_of<std::size_t>(chance, {20, 200, 2'000});
   drawn.operations = operations;
+  drawn.state_hash_interval = one_of<std::uint64_t>(chance, {1, 1, 3, 16});
   return drawn;
 }
 

@@ -18,6 +18,7 @@ struct fault_rates {
   std::uint64_t kill_process = 0;
   std::uint64_t clean_stop = 0;
   std::uint64_t disk_error = 0;
+  std::uint64_t full_disk = 0;  // and again, for its end
   std::uint64_t cut_connection = 0;
   std::uint64_t wall_jump = 0;
   std::uint64_t change_pace = 0;  // other weights of executors: a slow disk, a busy shard
@@ -38,6 +39,7 @@ struct conditions {
   int readers = 0;
   std::size_t largest_value_bytes = 0;
   std::uint64_t operations = 0;
+  std::uint64_t state_hash_interval = 1;
 };
 
 conditions draw_conditions(rng& chance, std::uint64_t operations);

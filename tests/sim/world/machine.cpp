@@ -64,6 +64,9 @@ machine_host::machine_host(scheduler& world, sim_executor& network, const condit
       random_(chance_()) {
   fs_.set_ignore_sync(planted == plant::skip_fsync);
   traced_fs_.set_ignore_directory_sync(planted == plant::lost_dirsync);
+  if (planted == plant::unsynced_segments) traced_fs_.set_ignore_sync("/data/partitions/");
+  if (planted == plant::unsynced_checkpoint) traced_fs_.set_ignore_sync("/data/checkpoints/");
+  if (planted == plant::checkpoint_ahead) traced_fs_.set_checkpoint_ahead();
 }
 
 machine_host::~machine_host() = default;
@@ -79,6 +82,8 @@ bool machine_host::start(double crash_in_recovery) {
                                          life_->wal_disk, life_->segment_disk,  life_->background};
   environment.wrap_wal = wal_plant(planted_, life_->braid);
   environment.wrap_metadata_wal = metadata_wal_plant(planted_);
+  environment.state_hash_interval = drawn_.state_hash_interval;
+  environment.on_state_hash = [this](raft::index index, const hash128& hash) { note_state_hash(index, hash); };
   auto opened = server::broker::open(drawn_.broker, environment, [of = life_.get()](error why) {
     if (!of->fatal) of->fatal = std::move(why);
   });
@@ -101,6 +106,16 @@ bool machine_host::start(double crash_in_recovery) {
       [](const net::connection_info&, net::close_cause, const std::string&) {});
   life_->broker->start();
   return true;
+}
+
+// X1. What was applied was durable: whatever life comes to this index again, over the log or over a checkpoint, has the
+// same state there.
+void machine_host::note_state_hash(raft::index index, const hash128& hash) {
+  ++counters_.state_hashes;
+  const auto [known, first] = state_hashes_.try_emplace(index, hash);
+  if (first || known->second == hash || failure_) return;
+  failure_ = fmt::format("recovery: the state at entry {} has the hash {}, and had {} in an earlier life", index,
+                         hash.to_string(), known->second.to_string());
 }
 
 void machine_host::end_life(end_of_life how) {
@@ -175,6 +190,16 @@ void machine_host::fail_disk_once() {
   disk_error_pending_ = true;
   const operation kind = chance_.chance(0.5) ? operation::sync_data : operation::write;
   fs_.fail_next(kind, "*", io::errc::device_error, chance_.below(10));
+}
+
+void machine_host::toggle_full_disk() {
+  disk_is_full_ = !disk_is_full_;
+  if (disk_is_full_) ++counters_.full_disks;
+  fs_.set_free_bytes(disk_is_full_ ? chance_.below(64U << 20U) : std::uint64_t{1} << 40U);
+}
+
+void machine_host::end_full_disk() {
+  if (disk_is_full_) toggle_full_disk();
 }
 
 void machine_host::change_pace() {

@@ -6,11 +6,14 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/state_hash.hpp"
+#include "raft/types.hpp"
 #include "support/sim_file_system.hpp"
 #include "world/conditions.hpp"
 #include "world/network.hpp"
@@ -30,6 +33,8 @@ struct machine_counters {
   std::uint64_t clean_stops = 0;
   std::uint64_t disk_errors = 0;
   std::uint64_t recoveries_cut_short = 0;
+  std::uint64_t state_hashes = 0;  // compared
+  std::uint64_t full_disks = 0;
 };
 
 class machine_host {
@@ -64,6 +69,8 @@ class machine_host {
   // Faults that the running life is to meet.
   void crash_at_operation(std::uint64_t n) { fs_.crash_after(n); }
   void fail_disk_once();
+  void toggle_full_disk();
+  void end_full_disk();
   void change_pace();
   void steady_pace();
   // From now on bytes travel at once, on connections that are there too.
@@ -77,6 +84,8 @@ class machine_host {
  private:
   struct life;
 
+  void note_state_hash(raft::index index, const hash128& hash);
+
   scheduler& world_;
   sim_executor& network_;
   const conditions& drawn_;
@@ -87,9 +96,11 @@ class machine_host {
   traced_file_system traced_fs_;
   random_bytes random_;
   bool disk_error_pending_ = false;
+  bool disk_is_full_ = false;
   std::uint64_t links_made_ = 0;
   machine_counters counters_;
   std::optional<std::string> failure_;
+  std::map<raft::index, hash128> state_hashes_;  // of all lives
   std::vector<std::weak_ptr<link>> links_;
   std::unique_ptr<life> life_;
 };

@@ -24,6 +24,10 @@ void nemesis::after_task() {
     stopping_life_ = machine_.life_number();
     machine_.stop_cleanly([this, life = stopping_life_] { stopped_life_ = life; });
   }
+  if (due(rates_.full_disk)) {
+    say("the disk is full, or has space again");
+    machine_.toggle_full_disk();
+  }
   if (due(rates_.cut_connection)) cut_a_connection();
   if (due(rates_.wall_jump)) {
     const bool far = chance_.chance(0.3);

@@ -15,7 +15,7 @@
 namespace braidmq::sim {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, plant>, 7> names{{
+constexpr std::array<std::pair<std::string_view, plant>, 11> names{{
     {"none", plant::none},
     {"skip-fsync", plant::skip_fsync},
     {"lost-dirsync", plant::lost_dirsync},
@@ -23,6 +23,10 @@ constexpr std::array<std::pair<std::string_view, plant>, 7> names{{
     {"forget-sequences", plant::forget_sequences},
     {"torn-visibility", plant::torn_visibility},
     {"forget-deletions", plant::forget_deletions},
+    {"unsynced-segments", plant::unsynced_segments},
+    {"unsynced-checkpoint", plant::unsynced_checkpoint},
+    {"checkpoint-ahead", plant::checkpoint_ahead},
+    {"early-release", plant::early_release},
 }};
 
 // Says durable at once, and writes behind.
@@ -52,6 +56,30 @@ class early_ack_log final : public wal::log {
   std::unique_ptr<wal::log> target_;
   io::executor& owner_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+// Lets go of more than it was told to.
+class early_release_log final : public wal::log {
+ public:
+  explicit early_release_log(std::unique_ptr<wal::log> target) : target_(std::move(target)) {}
+
+  const std::vector<wal::recovered_group>& recovered() const override { return target_->recovered(); }
+
+  void append(wal::append_item item, unique_function<void(status)> durable) override {
+    target_->append(std::move(item), std::move(durable));
+  }
+
+  void read(raft::group_id group, raft::index from, std::size_t max_bytes,
+            unique_function<void(result<std::vector<raft::entry>>)> done) override {
+    target_->read(group, from, max_bytes, std::move(done));
+  }
+
+  void release(raft::group_id group, raft::index from) override { target_->release(group, from + 16); }
+
+  wal::stats statistics() const override { return target_->statistics(); }
+
+ private:
+  std::unique_ptr<wal::log> target_;
 };
 
 // Reads the metadata log back without the deletions of topics.
@@ -188,10 +216,14 @@ std::optional<plant> parse_plant(std::string_view name) {
 }
 
 std::string_view plant_names() {
-  return "none, skip-fsync, lost-dirsync, early-ack, forget-sequences, torn-visibility, forget-deletions";
+  return "none, skip-fsync, lost-dirsync, early-ack, forget-sequences, torn-visibility, forget-deletions, "
+         "unsynced-segments, unsynced-checkpoint, checkpoint-ahead, early-release";
 }
 
 wal_wrapper wal_plant(plant which, io::executor& owner) {
+  if (which == plant::early_release) {
+    return [](std::unique_ptr<wal::log> target) { return std::make_unique<early_release_log>(std::move(target)); };
+  }
   if (which != plant::early_ack) return nullptr;
   return
       [&owner](std::unique_ptr<wal::log> target) { return std::make_unique<early_ack_log>(std::move(target), owner); };

@@ -13,12 +13,16 @@ namespace braidmq::sim {
 
 enum class plant {
   none,
-  skip_fsync,        // the disk says that it synced, and did not
-  lost_dirsync,      // names of new files are not synced
-  early_ack,         // the write-ahead log reports durable what it has only been given
-  forget_sequences,  // producers' sequences are not looked at
-  torn_visibility,   // one partition of an answer ends earlier than the others
-  forget_deletions,  // deletions of topics are left out when the metadata log is applied again after a start
+  skip_fsync,           // the disk says that it synced, and did not
+  lost_dirsync,         // names of new files are not synced
+  early_ack,            // the write-ahead log reports durable what it has only been given
+  forget_sequences,     // producers' sequences are not looked at
+  torn_visibility,      // one partition of an answer ends earlier than the others
+  unsynced_segments,    // a checkpoint speaks of bytes that were not synced
+  unsynced_checkpoint,  // the checkpoint's file takes its place before its bytes are on disk
+  checkpoint_ahead,     // the checkpoint says that it stands one entry further than it does
+  early_release,        // the log lets go of entries after the checkpoint
+  forget_deletions,     // deletions of topics are left out when the metadata log is applied again after a start
 };
 
 std::optional<plant> parse_plant(std::string_view name);

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "io/file_system.hpp"
 #include "world/trace.hpp"
@@ -16,6 +18,7 @@ class traced_file_system final : public io::file_system {
   result<std::unique_ptr<io::file>> open(const std::string& path, io::open_mode mode) override;
   result<std::unique_ptr<io::file>> open_direct(const std::string& path, io::open_mode mode) override;
   result<bool> exists(const std::string& path) override { return target_.exists(path); }
+  result<io::disk_space> space(const std::string& folder) override { return target_.space(folder); }
   result<std::vector<std::string>> list(const std::string& folder) override { return target_.list(folder); }
   status make_directories(const std::string& folder) override;
   status remove(const std::string& path) override;
@@ -25,13 +28,20 @@ class traced_file_system final : public io::file_system {
 
   // Planted bug: sync_directory reports success and does nothing.
   void set_ignore_directory_sync(bool on) { ignore_directory_sync_ = on; }
+  // Planted bug: sync_data of files below this folder reports success and does nothing.
+  void set_ignore_sync(std::string folder) { ignore_sync_ = std::move(folder); }
+  // Planted bug: a checkpoint of a braid claims the entry after the one that it holds.
+  void set_checkpoint_ahead() { checkpoint_ahead_ = true; }
 
  private:
   void note(std::uint64_t kind, const std::string& path);
+  std::unique_ptr<io::file> traced(std::unique_ptr<io::file> file, const std::string& path);
 
   io::file_system& target_;
   trace& events_;
   bool ignore_directory_sync_ = false;
+  std::string ignore_sync_;
+  bool checkpoint_ahead_ = false;
 };
 
 }  // namespace braidmq::sim

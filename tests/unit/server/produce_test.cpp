@@ -58,6 +58,40 @@ TEST_F(ProduceTest, P2_ARepeatedBatchGetsItsOldOffset) {
   EXPECT_EQ(again.base_offset.value(), 0);
 }
 
+TEST_F(ProduceTest, AFullDiskRefusesWritesAndNothingElseAndRecovers) {
+  start();
+  make_topic("orders", 1);
+  EXPECT_EQ(produce(request_for("orders", batch({"a"}, idempotent(1, 0, 0)))).error_code, error_code::none);
+  fs_.set_free_bytes(1U << 20U);
+  pass_time(std::chrono::seconds(1));
+  const auto refused = produce(request_for("orders", batch({"b"}, idempotent(1, 0, 1))));
+  EXPECT_EQ(refused.error_code, error_code::kafka_storage_error);
+  EXPECT_TRUE(broker_->disk_space().is_full);
+  EXPECT_TRUE(broker_->readiness().empty()) << "readers are served";
+
+  protocol::fetch_request fetch;
+  fetch.max_bytes = 1 << 20;
+  auto& topic = fetch.topics.emplace_back();
+  topic.topic = "orders";
+  auto& partition = topic.partitions.emplace_back();
+  partition.fetch_offset = model::offset(0);
+  partition.partition_max_bytes = 1 << 20;
+  const auto read = ask<protocol::fetch_response>(fetch, 11);
+  ASSERT_TRUE(read);
+  EXPECT_FALSE(read->responses.at(0).partitions.at(0).records->empty());
+  bool deleted = false;
+  broker_->controller().delete_topic(make_topic("gone", 1)->id, std::chrono::seconds(5),
+                                     [&](const auto& said) { deleted = said.has_value(); });
+  run();
+  EXPECT_TRUE(deleted);
+
+  fs_.set_free_bytes(std::uint64_t{1} << 40U);
+  pass_time(std::chrono::seconds(1));
+  const auto taken = produce(request_for("orders", batch({"b"}, idempotent(1, 0, 1))));
+  EXPECT_EQ(taken.error_code, error_code::none) << "the sequence was not used up";
+  EXPECT_EQ(taken.base_offset.value(), 1);
+}
+
 TEST_F(ProduceTest, P3_AGapIsAnsweredWith45) {
   start();
   make_topic("orders", 1);
