@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,6 +84,8 @@ class machine {
   void create(const partition_creation& creation);
   void configure(topic_config config);
   void remove(const topic_deletion& deletion);
+  unit_outcome append(const produce_unit& unit, raft::term term);
+  std::vector<std::error_code> check_together(std::span<const append_slice> slices) const;
   slice_outcome append(const append_slice& slice, raft::term term);
 
   log_factory& logs_;

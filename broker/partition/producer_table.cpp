@@ -44,4 +44,15 @@ void producer_table::record(const batch_identity& batch, model::offset base, std
   ++known.count;
 }
 
+sequence_verdict producer_trial::check(const batch_identity& batch) {
+  if (!batch.is_idempotent()) return sequence_verdict::append;
+  if (!ahead_.producers_.contains(batch.producer)) {
+    const auto known = of_.producers_.find(batch.producer);
+    if (known != of_.producers_.end()) ahead_.producers_.insert(*known);
+  }
+  const sequence_verdict verdict = ahead_.check(batch).verdict;
+  if (verdict == sequence_verdict::append) ahead_.record(batch, model::offset(-1), -1);
+  return verdict;
+}
+
 }  // namespace braidmq::partition

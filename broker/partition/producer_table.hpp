@@ -51,6 +51,8 @@ class producer_table {
   std::size_t size() const { return producers_.size(); }
 
  private:
+  friend class producer_trial;
+
   struct batch_memory {
     model::sequence first;
     model::sequence last;
@@ -66,6 +68,19 @@ class producer_table {
   };
 
   std::unordered_map<model::producer_id, producer> producers_;
+};
+
+// Checks batches that are to be appended one after another, as if those before had been, without changing the table.
+// Owner: lives within one change of the table's owner.
+class producer_trial {
+ public:
+  explicit producer_trial(const producer_table& of) : of_(of) {}
+
+  sequence_verdict check(const batch_identity& batch);
+
+ private:
+  const producer_table& of_;
+  producer_table ahead_;  // the producers that were met so far
 };
 
 // The sequence `count` places after `from`; 2^31-1 is followed by 0.
