@@ -71,6 +71,7 @@ conditions draw_conditions(rng& chance, std::uint64_t operations) {
   drawn.readers = static_cast<int>(chance.between(1, 3));
   drawn.largest_value_bytes = one_of<std::size_t>(chance, {20, 200, 2'000});
   drawn.operations = operations;
+  drawn.atomic_producers = static_cast<int>(chance.between(0, 2));
   return drawn;
 }
 
