@@ -146,7 +146,7 @@ e2e-full: e2e-packages $(VENV_STAMP) $(JAVA_STAMP) ## All promises, with Java, P
 
 .PHONY: quickstart quickstart-fresh run stop clean
 quickstart: deps-quickstart ## From nothing to a broker that survives kill -9, step by step (KEEP=1 leaves it running)
-	@$(MAKE) release
+	@$(MAKE) release RELEASE_TARGETS="braid-broker braidctl"
 	@tests/integration/quickstart.sh build/release/$(BROKER) $(DEPS)/java run/quickstart
 
 quickstart-fresh: ## The same in a fresh Debian bookworm root (needs root and debootstrap)

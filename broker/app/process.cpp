@@ -62,6 +62,7 @@ server::broker_options options_of(const config::broker_config& config, std::opti
   options.timestamp_before_max_ms = config.log_message_timestamp_before_max_ms;
   options.timestamp_after_max_ms = config.log_message_timestamp_after_max_ms;
   options.log_append_time = config.log_message_timestamp_type == "LogAppendTime";
+  options.atomic_produce = config.atomic_produce;
   options.fetch_max_bytes = static_cast<std::size_t>(config.fetch_max_bytes);
   return options;
 }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/check.hpp"
 #include "base/endian.hpp"
 #include "protocol/generated/braid_entry.hpp"
@@ -41,7 +43,9 @@ bytes encode(const entry_command& command) {
   }
   record.units.reserve(command.units.size());
   for (const produce_unit& unit : command.units) {
-    auto& slices = record.units.emplace_back().slices;
+    auto& written = record.units.emplace_back();
+    written.atomic_slices = static_cast<std::int32_t>(unit.atomic_slices);
+    auto& slices = written.slices;
     slices.reserve(unit.slices.size());
     for (const append_slice& slice : unit.slices) {
       slices.push_back({slice.target.topic, slice.target.partition, slice.batch});
@@ -80,9 +84,14 @@ result<entry_command> decode(const bytes& payload) {
   }
   command.units.reserve(record.units.size());
   for (auto& unit : record.units) {
-    auto& slices = command.units.emplace_back().slices;
-    slices.reserve(unit.slices.size());
-    for (auto& slice : unit.slices) slices.push_back({{slice.topic_id, slice.partition}, std::move(slice.batch)});
+    produce_unit& read = command.units.emplace_back();
+    read.slices.reserve(unit.slices.size());
+    for (auto& slice : unit.slices) read.slices.push_back({{slice.topic_id, slice.partition}, std::move(slice.batch)});
+    if (unit.atomic_slices < 0 || static_cast<std::size_t>(unit.atomic_slices) > unit.slices.size()) {
+      return fail(std::make_error_code(std::errc::bad_message),
+                  fmt::format("{} of {} slices are atomic", unit.atomic_slices, unit.slices.size()));
+    }
+    read.atomic_slices = static_cast<std::size_t>(unit.atomic_slices);
   }
   return command;
 }

@@ -22,6 +22,7 @@ struct append_slice {
 // One request: the unit that answers together.
 struct produce_unit {
   std::vector<append_slice> slices;
+  std::size_t atomic_slices = 0;  // so many of the first are written together or not at all
 };
 
 // What the metadata log says of topics, carried over into the braid's log by its leader. Each is idempotent by (topic

@@ -18,6 +18,8 @@ class braid_category final : public std::error_category {
         return "sequence number out of order";
       case errc::stale_producer_epoch:
         return "producer epoch is older than the current one";
+      case errc::not_attempted:
+        return "another part of the atomic write was refused";
       case errc::too_large:
         return "larger than one entry may be";
       case errc::timed_out:

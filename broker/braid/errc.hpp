@@ -10,6 +10,7 @@ enum class errc {
   unknown_partition,      // no such partition in this braid (never created, or deleted)
   out_of_order_sequence,  // idempotent producer: a gap
   stale_producer_epoch,   // idempotent producer: fenced
+  not_attempted,          // of an atomic write that another slice made the braid refuse
   too_large,              // the request does not fit into one entry
   timed_out,              // outcome unknown: may still be applied
   offset_out_of_range,

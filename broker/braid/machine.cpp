@@ -68,13 +68,7 @@ std::vector<unit_outcome> machine::apply(const raft::entry& entry) {
   for (const topic_deletion& deletion : command->deletions) remove(deletion);
   std::vector<unit_outcome> outcomes;
   outcomes.reserve(command->units.size());
-  for (const produce_unit& unit : command->units) {
-    unit_outcome& outcome = outcomes.emplace_back();
-    outcome.slices.reserve(unit.slices.size());
-    for (const append_slice& slice : unit.slices) {
-      outcome.slices.push_back(append(slice, entry.term));
-    }
-  }
+  for (const produce_unit& unit : command->units) outcomes.push_back(append(unit, entry.term));
   return outcomes;
 }
 
@@ -106,6 +100,43 @@ void machine::remove(const topic_deletion& deletion) {
     deleted_.push_back(std::move(end->second));
   }
   partitions_.erase(first, end);
+}
+
+// The atomic part is checked to its end before anything of it is appended: refused, it has changed nothing.
+unit_outcome machine::append(const produce_unit& unit, raft::term term) {
+  const std::span<const append_slice> slices = unit.slices;
+  const std::vector<std::error_code> verdicts = check_together(slices.first(unit.atomic_slices));
+  const bool refused = std::ranges::any_of(verdicts, [](const std::error_code& one) { return one.value() != 0; });
+  unit_outcome outcome;
+  outcome.slices.reserve(slices.size());
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    const bool is_atomic = i < verdicts.size();
+    if (is_atomic && refused) {
+      outcome.slices.push_back({.error = verdicts[i] ? verdicts[i] : make_error_code(errc::not_attempted)});
+      continue;
+    }
+    outcome.slices.push_back(append(slices[i], term));
+    BRAID_CHECK(!is_atomic || !outcome.slices.back().error, "slice {} of an atomic write: {}", i,
+                outcome.slices.back().error.message());
+  }
+  return outcome;
+}
+
+// What append() would say of each, one after another; a duplicate is no error.
+std::vector<std::error_code> machine::check_together(std::span<const append_slice> slices) const {
+  std::vector<std::error_code> verdicts;
+  verdicts.reserve(slices.size());
+  std::map<model::topic_partition_id, partition::producer_trial> trials;
+  for (const append_slice& slice : slices) {
+    const auto target = partitions_.find(slice.target);
+    if (target == partitions_.end()) {
+      verdicts.emplace_back(errc::unknown_partition);
+      continue;
+    }
+    partition::producer_trial& trial = trials.try_emplace(slice.target, target->second->producers()).first->second;
+    verdicts.push_back(error_of(trial.check(incoming(slice.batch).identity)));
+  }
+  return verdicts;
 }
 
 slice_outcome machine::append(const append_slice& slice, raft::term term) {

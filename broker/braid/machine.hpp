@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -121,6 +122,8 @@ class machine {
   void set_topic(const model::topic_id& id, topic_state state);
   void configure(topic_config config);
   void remove(const topic_deletion& deletion);
+  unit_outcome append(const produce_unit& unit, raft::term term);
+  std::vector<std::error_code> check_together(std::span<const append_slice> slices) const;
   slice_outcome append(const append_slice& slice, raft::term term);
 
   log_factory& logs_;

@@ -46,6 +46,7 @@ struct broker_config {
   std::string log_message_timestamp_type;
   std::int64_t log_message_timestamp_before_max_ms = 0;
   std::int64_t log_message_timestamp_after_max_ms = 0;
+  bool atomic_produce = false;
 
   std::int64_t wal_file_bytes = 0;
   std::int64_t linger_ms = 0;

@@ -20,7 +20,7 @@ constexpr std::int64_t int32_max = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t int64_max = std::numeric_limits<std::int64_t>::max();
 
 // clang-format off
-const std::array<key_spec, 34> keys = {{
+const std::array<key_spec, 35> keys = {{
     {.name = "broker.id", .member = &broker_config::broker_id, .default_value = "0", .min = 0, .max = int32_max,
      .words = "Number of this broker, unique in the cluster and the same for ever"},
     {.name = "braid.broker.id.offset", .member = &broker_config::broker_id_offset, .default_value = "0", .min = 0,
@@ -73,6 +73,8 @@ const std::array<key_spec, 34> keys = {{
     {.name = "log.message.timestamp.after.max.ms", .member = &broker_config::log_message_timestamp_after_max_ms,
      .default_value = "3600000", .unit = "ms", .min = 0, .max = int64_max,
      .words = "How far ahead of the broker's time a record may be"},
+    {.name = "produce.atomic", .member = &broker_config::atomic_produce, .default_value = "false",
+     .words = "Write what one Produce request brings to topics that do not say otherwise together or not at all"},
     {.name = "wal.file.bytes", .member = &broker_config::wal_file_bytes, .default_value = "67108864", .unit = "bytes",
      .min = 64 * 1024, .max = 16 * gib, .words = "Size at which the next file of the write-ahead log is begun"},
     {.name = "braid.linger.ms", .member = &broker_config::linger_ms, .default_value = "0", .unit = "ms", .min = 0, .max = 1000,

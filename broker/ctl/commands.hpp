@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <iostream>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -12,6 +13,7 @@
 
 #include "admin_client/admin_client.hpp"
 #include "io/clock.hpp"
+#include "kafka_client/produce.hpp"
 
 namespace braidmq::ctl {
 
@@ -30,6 +32,11 @@ struct context {
   // Waiting, so that tests need not.
   std::function<io::time_point()> now = [] { return io::system_clock().now(); };
   std::function<void(std::chrono::milliseconds)> sleep;
+  std::istream& in = std::cin;
+  // Writes records by the Kafka protocol: to a bootstrap list, these, atomically or not.
+  std::function<result<std::vector<kafka_client::written_slice>>(
+      const std::string&, const std::vector<kafka_client::outgoing_record>&, bool)>
+      write;
 };
 
 inline constexpr std::chrono::milliseconds call_timeout = std::chrono::seconds(5);
@@ -41,6 +48,18 @@ int get_topic(context& with, const std::string& name);
 int create_topic(context& with, const admin_client::topic_creation& wanted);
 int alter_topic(context& with, const admin_client::topic_change& wanted);
 int delete_topic(context& with, const std::string& name, const std::optional<std::string>& id);
+
+struct produce_order {
+  std::string bootstrap;
+  std::vector<kafka_client::outgoing_record> records;
+  std::string file;  // more of them, one a line; "-": standard input; empty: none
+  bool atomic = false;
+};
+// Writes all records, those of one leader in one request, and shows what became of each partition. exit_refused when
+// anything was refused: who is to blame stands on `err`.
+int produce(context& with, const produce_order& wanted);
+// `name` stands before the line's number in errors.
+result<std::vector<kafka_client::outgoing_record>> read_records(std::istream& from, const std::string& name);
 
 // What a pod runs before it is stopped: never an obstacle, so it always returns exit_good, in bounded time, and at once
 // when there is nothing to hand over or nobody to ask. One line on `out` for each step.

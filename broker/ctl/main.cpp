@@ -1,5 +1,5 @@
-// braidctl: looks at a broker and changes it, by its HTTP API. Exit codes: 0 done, 1 refused or not reachable, 2 wrong
-// usage.
+// braidctl: looks at a broker and changes it, by its HTTP API, and writes records by the Kafka protocol. Exit codes: 0
+// done, 1 refused or not reachable, 2 wrong usage.
 #include <csignal>
 #include <iostream>
 #include <thread>
@@ -8,6 +8,7 @@
 
 #include "ctl/commands.hpp"
 #include "ctl/parse.hpp"
+#include "io/random.hpp"
 
 namespace {
 
@@ -27,6 +28,11 @@ struct arguments {
   std::vector<std::string> configs;
   std::vector<std::string> unset;
   bool validate_only = false;
+  std::string bootstrap = "127.0.0.1:9092";
+  std::vector<std::string> records;
+  std::string key;
+  std::string file;
+  bool atomic = false;
 };
 
 // An argument that has the wrong form, found when its command runs.
@@ -45,6 +51,15 @@ ctl::context make_context(const arguments& given) {
     options.timeout = timeout;
     if (!given.secret_file.empty()) options.secret = admin_client::secret_from_file(given.secret_file);
     return admin_client::connect(std::move(options));
+  };
+  made.write = [](const std::string& bootstrap, const std::vector<kafka_client::outgoing_record>& records,
+                  bool atomic) -> result<std::vector<kafka_client::written_slice>> {
+    kafka_client::client_options options;
+    BRAID_TRY(brokers, kafka_client::parse_bootstrap(bootstrap));
+    options.bootstrap = std::move(brokers);
+    BRAID_TRY(client, kafka_client::client::connect(std::move(options)));
+    return kafka_client::produce(*client, records,
+                                 {.atomic = atomic, .keyless_choice = io::system_random().next_u64()});
   };
   return made;
 }
@@ -81,6 +96,18 @@ int drain(ctl::context& with, const arguments& given) {
   const auto timeout = ctl::parse_duration(given.timeout);
   if (!timeout) throw bad_usage{"--timeout is a number with a unit: 500ms, 120s or 2m"};
   return ctl::drain(with, *timeout);
+}
+
+int produce(ctl::context& with, const arguments& given) {
+  ctl::produce_order wanted{.bootstrap = given.bootstrap, .records = {}, .file = given.file, .atomic = given.atomic};
+  for (const std::string& text : given.records) {
+    auto record = ctl::parse_record(text);
+    if (!record) throw bad_usage{"\"" + text + "\" is not of the form topic=value or topic:partition=value"};
+    if (!given.key.empty()) record->key = given.key;
+    wanted.records.push_back(std::move(*record));
+  }
+  if (wanted.records.empty() && wanted.file.empty()) throw bad_usage{"nothing to write: give topic=value or --file"};
+  return ctl::produce(with, wanted);
 }
 
 using action = std::function<int(ctl::context&)>;
@@ -127,6 +154,9 @@ void add_commands(CLI::App& cli, arguments& given, action& chosen) {
       ->capture_default_str();
   cli.add_option("--secret-file", given.secret_file, "file whose first line is the secret that changes need")
       ->envname("BRAIDCTL_SECRET_FILE");
+  cli.add_option("--bootstrap", given.bootstrap, "host:port of a broker's Kafka listener; several by commas")
+      ->envname("BRAIDCTL_BOOTSTRAP")
+      ->capture_default_str();
   cli.add_option("-o,--output", given.output, "table or json")->check(CLI::IsMember({"table", "json"}));
   cli.set_version_flag("--version", BRAID_VERSION);
   cli.require_subcommand(1);
@@ -136,6 +166,14 @@ void add_commands(CLI::App& cli, arguments& given, action& chosen) {
   cluster->callback([&] { chosen = [](ctl::context& with) { return ctl::show_cluster(with); }; });
 
   add_topic_commands(*cli.add_subcommand("topics", "list, get, create, alter, delete")->fallthrough(), given, chosen);
+
+  auto* write = cli.add_subcommand("produce", "write records; with --atomic all of them or none")->fallthrough();
+  write->add_option("records", given.records, "topic=value, or topic:partition=value");
+  write->add_flag("--atomic", given.atomic, "one request over all topics that is written whole or not at all");
+  write->add_option("--key", given.key, "key of the records that stand as arguments; it chooses partitions as in Java");
+  write->add_option("--file", given.file,
+                    "more records, a line each: topic, key, value, with tabs between; - is stdin");
+  write->callback([&] { chosen = [&](ctl::context& with) { return produce(with, given); }; });
 
   auto* draining = cli.add_subcommand("drain", "hand over what a broker leads before it stops; always ends with 0");
   draining->add_option("--timeout", given.timeout, "how long to wait: 500ms, 120s, 2m")->capture_default_str();
@@ -158,7 +196,7 @@ void add_commands(CLI::App& cli, arguments& given, action& chosen) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
-  CLI::App cli{"Looks at a BraidMQ broker and changes it.", "braidctl"};
+  CLI::App cli{"Looks at a BraidMQ broker, changes it, and writes records.", "braidctl"};
   arguments given;
   action chosen;
   try {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kafka_client/produce.hpp"
+
 namespace braidmq::ctl {
 
 // "500ms", "120s", "2m": a whole number and its unit.
@@ -15,6 +17,11 @@ std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
 
 // "key=value"; nothing when one has another form or a key is given twice.
 std::optional<std::map<std::string, std::string>> parse_configs(const std::vector<std::string>& texts);
+
+// "topic=value" and "topic:3=value"; nothing for another form. An empty value is one.
+std::optional<kafka_client::outgoing_record> parse_record(std::string_view text);
+// "topic<TAB>key<TAB>value"; an empty key is none, further tabs belong to the value.
+std::optional<kafka_client::outgoing_record> parse_line(std::string_view line);
 
 // "host:port" -> "http://host:port"; what has a scheme stays.
 std::string url_of(const std::string& text);

@@ -40,6 +40,7 @@ controller::controller(controller_options options, const controller_environment&
 
 controller::~controller() {
   for (const waiter& one : waiters_) timers_.cancel(one.timer);
+  for (const watcher& one : watchers_) timers_.cancel(one.timer);
   for (const change& one : changes_) timers_.cancel(one.timer);
 }
 
@@ -56,6 +57,10 @@ void controller::stop() {
   group_->stop();
   checkpointer_.stop();
   tell_waiters(fail(errc::stopped));
+  for (watcher& one : std::exchange(watchers_, {})) {
+    timers_.cancel(one.timer);
+    one.done(fail(errc::stopped));
+  }
   for (change& one : std::exchange(changes_, {})) {
     timers_.cancel(one.timer);
     if (one.done) one.done(fail(errc::stopped));
@@ -93,6 +98,38 @@ void controller::tell_waiters(const status& outcome) {
   for (waiter& one : std::exchange(waiters_, {})) {
     timers_.cancel(one.timer);
     one.done(outcome);
+  }
+}
+
+void controller::when_image(unique_function<bool(const image&)> holds, io::duration timeout,
+                            unique_function<void(status)> done) {
+  owner_.post(
+      [this, alive = std::weak_ptr(alive_), holds = std::move(holds), timeout, done = std::move(done)]() mutable {
+        if (alive.expired()) return;
+        if (stopped_) return done(fail(errc::stopped));
+        if (holds(*machine_.current())) return done({});
+        const std::uint64_t id = ++last_change_;
+        const io::timer_id timer = timers_.schedule(timeout, [this, id] {
+          const auto found = std::ranges::find(watchers_, id, &watcher::id);
+          if (found == watchers_.end()) return;
+          auto late = std::move(found->done);
+          watchers_.erase(found);
+          late(fail(errc::timed_out));
+        });
+        watchers_.push_back({id, timer, std::move(holds), std::move(done)});
+      });
+}
+
+void controller::tell_watchers() {
+  std::vector<watcher> content;
+  std::erase_if(watchers_, [&](watcher& one) {
+    const bool is_so = one.holds(*machine_.current());
+    if (is_so) content.push_back(std::move(one));
+    return is_so;
+  });
+  for (watcher& one : content) {
+    timers_.cancel(one.timer);
+    one.done({});
   }
 }
 
@@ -361,6 +398,7 @@ void controller::publish() {
     image_ = machine_.current();
   }
   for (auto& subscriber : subscribers_) subscriber(machine_.current());
+  tell_watchers();
 }
 
 }  // namespace braidmq::metadata

@@ -109,6 +109,9 @@ class controller final : private multiraft::state_machine, private multiraft::ch
   bool is_current() const { return is_current_.load(std::memory_order_acquire); }
   // `done` runs on the metadata executor once that is so; timed_out or stopped when it is not to be.
   void when_current(io::duration timeout, unique_function<void(status)> done);
+  // `done` runs on the metadata executor once `holds` is true of the image, now or after a change; timed_out or stopped
+  // when it is not to be. `holds` runs there too.
+  void when_image(unique_function<bool(const image&)> holds, io::duration timeout, unique_function<void(status)> done);
   // Changes this broker's registration; changes asked for meanwhile build on each other. `change` runs on the metadata
   // executor. not_controller as long as the id is not claimed by this incarnation.
   void change_registration(unique_function<void(broker_registration&)> change, io::duration timeout,
@@ -140,6 +143,7 @@ class controller final : private multiraft::state_machine, private multiraft::ch
   std::optional<raft::index> propose(command what, io::duration timeout, unique_function<void(result<outcome>)> done);
   void settle_identity();
   void tell_waiters(const status& outcome);
+  void tell_watchers();
   // What this broker says of itself once everything proposed has been applied; none before its id is claimed.
   std::optional<broker_registration> latest_registration() const;
   void publish();
@@ -165,6 +169,13 @@ class controller final : private multiraft::state_machine, private multiraft::ch
     unique_function<void(status)> done;
   };
   std::vector<waiter> waiters_;  // for is_current()
+  struct watcher {
+    std::uint64_t id = 0;
+    io::timer_id timer;
+    unique_function<bool(const image&)> holds;
+    unique_function<void(status)> done;
+  };
+  std::vector<watcher> watchers_;
   std::atomic<bool> is_current_{false};
   std::vector<advertised_listener> fixed_listeners_;
   std::vector<std::string> pushed_listeners_;

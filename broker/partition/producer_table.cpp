@@ -53,4 +53,14 @@ void producer_table::restore(model::producer_id id, const producer_state& state)
   rows_.edit(id) = state;
 }
 
+sequence_verdict producer_trial::check(const batch_identity& batch) {
+  if (!batch.is_idempotent()) return sequence_verdict::append;
+  if (ahead_.find(batch.producer) == nullptr) {
+    if (const producer_state* known = of_.find(batch.producer)) ahead_.restore(batch.producer, *known);
+  }
+  const sequence_verdict verdict = ahead_.check(batch).verdict;
+  if (verdict == sequence_verdict::append) ahead_.record(batch, model::offset(-1), -1, 0);
+  return verdict;
+}
+
 }  // namespace braidmq::partition

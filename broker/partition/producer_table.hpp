@@ -87,6 +87,19 @@ class producer_table {
   rows rows_;
 };
 
+// Checks batches that are to be appended one after another, as if those before had been, without changing the table.
+// Owner: lives within one change of the table's owner.
+class producer_trial {
+ public:
+  explicit producer_trial(const producer_table& of) : of_(of) {}
+
+  sequence_verdict check(const batch_identity& batch);
+
+ private:
+  const producer_table& of_;
+  producer_table ahead_;  // the producers that were met so far
+};
+
 // The sequence `count` places after `from`; 2^31-1 is followed by 0.
 model::sequence advance_sequence(model::sequence from, std::int32_t count);
 

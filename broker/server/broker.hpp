@@ -61,6 +61,7 @@ struct broker_options {
   std::int64_t timestamp_before_max_ms = std::numeric_limits<std::int64_t>::max();
   std::int64_t timestamp_after_max_ms = 3'600'000;
   bool log_append_time = false;
+  bool atomic_produce = false;  // of topics that do not say (produce.atomic)
   std::size_t fetch_max_bytes = 55U << 20U;
 };
 

@@ -20,6 +20,8 @@ error_code of(braid::errc code) {
       return error_code::out_of_order_sequence_number;
     case braid::errc::stale_producer_epoch:
       return error_code::invalid_producer_epoch;
+    case braid::errc::not_attempted:
+      return error_code::operation_not_attempted;
     case braid::errc::too_large:
       return error_code::message_too_large;
     case braid::errc::timed_out:

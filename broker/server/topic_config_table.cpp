@@ -23,7 +23,7 @@ constexpr bool acts = true;
 constexpr bool not_yet = false;
 
 // clang-format off
-constexpr std::array<topic_config_rule, 37> rules{{
+constexpr std::array<topic_config_rule, 38> rules{{
     {"cleanup.policy", list, 0, 0, "compact|delete", "delete", not_yet, "what becomes of old records: removed after retention, or all but the newest of each key. Nothing is removed yet"},
     {"compression.gzip.level", int32, -1, 9, "", "-1", not_yet, "level, when the broker compresses with gzip"},
     {"compression.lz4.level", int32, 1, 17, "", "9", not_yet, "level, when the broker compresses with lz4"},
@@ -54,6 +54,8 @@ constexpr std::array<topic_config_rule, 37> rules{{
     {"min.compaction.lag.ms", int64, 0, int64_max, "", "0", not_yet, "so long a record is not compacted"},
     {"min.insync.replicas", int32, 1, int32_max, "", "1", not_yet, "replicas that must have a write. In a braid a majority always has it"},
     {"preallocate", boolean, 0, 0, "", "false", not_yet, "whether segment files are made at their full size"},
+    {"produce.atomic", boolean, 0, 0, "", "false", acts, "BraidMQ's own: the slices of one Produce request that go to topics with it are written together or not at all",
+     "produce.atomic", [](const broker_options& o) { return std::string(o.atomic_produce ? "true" : "false"); }},
     {"remote.copy.lag.bytes", int64, -1, int64_max, "", "-1", not_yet, "bytes after which a segment is copied to remote storage"},
     {"remote.copy.lag.ms", int64, -1, int64_max, "", "0", not_yet, "time after which a segment is copied to remote storage"},
     {"remote.log.copy.disable", boolean, 0, 0, "", "false", not_yet, "stops copying to remote storage"},

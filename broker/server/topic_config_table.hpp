@@ -1,6 +1,6 @@
-// Every config that a topic can have: Apache Kafka 4.4's names, with its types, ranges and defaults. What this version
-// does not act upon yet is accepted, checked, stored and shown all the same (`acts` says which is which), so that tools
-// and manifests written for Kafka work.
+// Every config that a topic can have: Apache Kafka 4.4's names, with its types, ranges and defaults, and one of ours.
+// What this version does not act upon yet is accepted, checked, stored and shown all the same (`acts` says which is
+// which), so that tools and manifests written for Kafka work.
 //
 // Pure and immutable: any thread. Source: ConfigDef of Kafka's LogConfig, as it prints itself.
 #pragma once
@@ -26,7 +26,7 @@ struct topic_config_rule {
   std::int64_t min = 0;  // int32, int64; a fraction is 0..1
   std::int64_t max = 0;
   std::string_view words;          // word, list: what it can be, separated by '|'; empty in a list: replicas
-  std::string_view default_value;  // Kafka's
+  std::string_view default_value;  // Kafka's, of its own names
   bool acts = false;               // this version goes by it
   std::string_view about;
   // Where a broker's own setting is the default: its name, and its value.

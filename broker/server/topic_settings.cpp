@@ -45,6 +45,7 @@ topic_settings settings_of(const metadata::topic_image& topic, const broker_opti
   settings.timestamp_before_max_ms = number("message.timestamp.before.max.ms", defaults.timestamp_before_max_ms);
   settings.timestamp_after_max_ms = number("message.timestamp.after.max.ms", defaults.timestamp_after_max_ms);
   settings.min_insync_replicas = static_cast<std::int32_t>(number("min.insync.replicas", 1));
+  settings.atomic = text("produce.atomic").value_or(defaults.atomic_produce ? "true" : "false") == "true";
   const std::string type = text("message.timestamp.type").value_or(defaults.log_append_time ? "LogAppendTime" : "");
   if (type == "LogAppendTime") settings.timestamps = model::timestamp_type::log_append_time;
   return settings;

@@ -19,6 +19,7 @@ struct topic_settings {
   model::timestamp_type timestamps = model::timestamp_type::create_time;
   std::int64_t timestamp_before_max_ms = 0;
   std::int64_t timestamp_after_max_ms = 0;
+  bool atomic = false;  // slices of a request that go to such topics are written together or not at all
   std::int32_t min_insync_replicas = 1;  // stored and shown; for a braid it is the majority
 
   model::validation_limits validation(std::int64_t now_ms, bool allow_zstd) const;

@@ -220,12 +220,12 @@ class Test:
         self.brokers.append(broker)
         return broker.start() if start else broker
 
-    def topic(self, broker, partitions=1):
+    def topic(self, broker, partitions=1, configs=None):
         """Makes a topic of a new name."""
         self.topics += 1
         name = re.sub(r"\W", "-", self.name)[:60] + f"-{os.getpid()}-{self.topics}"
         with broker.connect() as connection:
-            error, message = connection.create_topic(name, partitions)
+            error, message = connection.create_topic(name, partitions, configs)
             assert error == 0, f"CreateTopics {name}: error {error} {message}"
             if self.external:
                 # BraidMQ answers when the topic can be used; others may take a moment longer.

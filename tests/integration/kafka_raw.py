@@ -13,6 +13,7 @@ import time
 PRODUCE, FETCH, LIST_OFFSETS, METADATA, API_VERSIONS, CREATE_TOPICS = 0, 1, 2, 3, 18, 19
 CORRUPT_MESSAGE, UNSUPPORTED_VERSION, INVALID_REQUEST = 2, 35, 42
 LATEST, EARLIEST = -1, -2
+ATOMIC_TAG = 9001
 CODEC_NONE, CODEC_GZIP = 0, 1
 
 
@@ -306,9 +307,13 @@ class Connection:
         reader = self.request(API_VERSIONS, 0, b"", flexible=False)
         return read_api_versions_0(reader)
 
-    def create_topic(self, name, partitions=1):
+    def create_topic(self, name, partitions=1, configs=None):
         """(error code, message); done when the broker says that it is there."""
-        topic = Writer().compact_string(name).int32(partitions).int16(-1).compact_array([], None).compact_array([], None)
+        def config(writer, pair):
+            writer.compact_string(pair[0]).compact_string(pair[1]).tags()
+
+        topic = Writer().compact_string(name).int32(partitions).int16(-1).compact_array([], None)
+        topic.compact_array(list((configs or {}).items()), config)
         body = Writer().uvarint(2).raw(topic.tags().out).int32(10000).int8(0).tags()
         reader = self.request(CREATE_TOPICS, 7, body.out)
         reader.int32()
@@ -370,6 +375,68 @@ class Connection:
         """(error code, base offset)"""
         reader = self.request(PRODUCE, 9, self.produce_body(topic, batch, partition).out)
         return read_produce(reader)
+
+    def send_produce_set(self, slices, atomic=True):
+        """Sends one Produce for [(topic, partition, batch)] and waits for nothing; its answers: read_produce_set."""
+        def slice_(writer, one):
+            topic, partition, batch = one
+            writer.compact_string(topic).uvarint(2).int32(partition).compact_bytes(batch).tags().tags()
+
+        body = Writer().compact_string(None).int16(-1).int32(10000).compact_array(slices, slice_)
+        if atomic:
+            body.uvarint(1).uvarint(ATOMIC_TAG).uvarint(1).int8(1)
+        else:
+            body.tags()
+        self.send_frame(bytes(self.header(PRODUCE, 9, True).raw(body.out).out))
+        return self.correlation
+
+    def read_produce_set(self, correlation):
+        """[(error code, base offset, message)] of each slice, in the order of the request."""
+        def record_error(reader):
+            reader.int32()
+            reader.compact_string()
+            reader.tags()
+
+        def partition(reader):
+            reader.int32()
+            error, base = reader.int16(), reader.int64()
+            reader.int64()
+            reader.int64()
+            reader.compact_array(record_error)
+            message = reader.compact_string()
+            reader.tags()
+            return error, base, message
+
+        def topic(reader):
+            reader.compact_string()
+            found = reader.compact_array(partition)
+            reader.tags()
+            return found
+
+        reader = Reader(self.receive_frame())
+        answered = reader.int32()
+        if answered != correlation:
+            raise ValueError(f"answer to {answered}, expected {correlation}")
+        reader.tags()
+        answers = [one for topics in reader.compact_array(topic) for one in topics]
+        reader.int32()
+        reader.tags()
+        reader.done()
+        return answers
+
+    def produce_set(self, slices, atomic=True):
+        return self.read_produce_set(self.send_produce_set(slices, atomic))
+
+    def read_all(self, topic, partition=0):
+        """[value] of everything that the partition holds."""
+        values = []
+        while True:
+            error, end, data = self.fetch(topic, len(values), partition=partition)
+            if error:
+                raise ValueError(f"fetch of {topic}: error {error}")
+            values += [value for _, value in read_batches(data)]
+            if len(values) >= end:
+                return values
 
     def fetch_body(self, topic, offset, partition=0, max_wait_ms=0, min_bytes=1, max_bytes=1 << 20):
         body = Writer().int32(-1).int32(max_wait_ms).int32(min_bytes).int32(max_bytes).int8(0).int32(0).int32(-1)

@@ -36,6 +36,7 @@ struct attempt {
   std::uint64_t connection = 0;
   std::uint64_t request = 0;  // batches of one request share it
   std::size_t slices = 1;     // how many batches the request had
+  bool atomic = false;        // it asked for all of them or none
   moment asked = 0;
   moment answered = 0;  // 0: never
   protocol::error_code code = protocol::error_code::none;

@@ -187,6 +187,9 @@ class simulation {
     add(make_offset_lister(context_, chance_.split()));
     for (int i = 0; i < drawn_.producers; ++i) add(make_idempotent_producer(context_, chance_.split()));
     for (int i = 0; i < drawn_.plain_producers; ++i) add(make_plain_producer(context_, chance_.split()));
+    for (int i = 0; i < drawn_.atomic_producers; ++i) {
+      add(make_atomic_producer(context_, chance_.split(), (i + options_.seed) % 2 == 0));
+    }
     for (int i = 0; i < drawn_.readers; ++i) add(make_fetcher(context_, chance_.split()));
   }
 
@@ -201,7 +204,7 @@ class simulation {
   void keep_first_cause() {
     std::erase_if(outcome_.found, [](const violation& one) {
       return one.checker == "durability" || one.checker == "topics" || one.checker == "recovery" ||
-             one.checker == "list-offsets" || one.checker == "liveness";
+             one.checker == "list-offsets" || one.checker == "liveness" || one.checker == "atomicity";
     });
     if (first_failure_) outcome_.found.insert(outcome_.found.begin(), *first_failure_);
   }

@@ -1,5 +1,6 @@
-// ApiVersions, versions 0 to 5. No features are finalised yet. A client of version 5 that means another cluster or
-// broker is told to bootstrap again (KIP-1242): on Kubernetes an address can change hands.
+// ApiVersions, versions 0 to 5. Features are told from version 3 on: `braidmq.atomic.produce`, level 1, says that this
+// broker knows tag 9001 of Produce; clients pass over features that they do not know. A client of version 5 that means
+// another cluster or broker is told to bootstrap again (KIP-1242): on Kubernetes an address can change hands.
 #include <algorithm>
 #include <cctype>
 
@@ -15,6 +16,15 @@ void list_apis(protocol::api_versions_response& response) {
   for (const served_api& api : api_list()) {
     response.api_keys.push_back({api.key, api.min_advertised, api.max_served});
   }
+}
+
+// One broker is the whole cluster: what it supports is agreed upon. The epoch is that of the metadata log, once there
+// is one to change levels in.
+void list_features(protocol::api_versions_response& response) {
+  constexpr std::int16_t level = 1;
+  response.supported_features.push_back({"braidmq.atomic.produce", 1, level});
+  response.finalized_features.push_back({"braidmq.atomic.produce", level, 1});
+  response.finalized_features_epoch = 0;
 }
 
 // KIP-511: names of client software go into logs and metrics, so they are letters, digits, '.', '-' inside.
@@ -51,6 +61,7 @@ answer_of<protocol::api_versions_response> api_versions(request_ptr context, pro
   const bool other_node = request.node_id.value() >= 0 && request.node_id != context->broker.options().id;
   if (other_cluster || other_node) response.error_code = protocol::error_code::rebootstrap_required;
   list_apis(response);
+  list_features(response);
   co_return response;
 }
 

@@ -12,6 +12,7 @@ import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.AdminClient;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.DescribeConfigsOptions;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
@@ -44,6 +45,7 @@ public class Admin {
         case "create" -> create(admin, List.of(args).subList(2, args.length));
         case "check" -> check(admin, args[0], args[2]);
         case "change" -> change(admin, args[0], args[2]);
+        case "config" -> show(admin, args[2], args[3]);
         default -> throw new IllegalArgumentException(args[1]);
       }
     }
@@ -163,6 +165,13 @@ public class Admin {
   private static ConfigEntry config(AdminClient admin, String topic, String name) throws Exception {
     ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
     return admin.describeConfigs(List.of(resource)).all().get().get(resource).get(name);
+  }
+
+  private static void show(AdminClient admin, String topic, String name) throws Exception {
+    ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
+    DescribeConfigsOptions options = new DescribeConfigsOptions().includeDocumentation(true);
+    ConfigEntry found = admin.describeConfigs(List.of(resource), options).all().get().get(resource).get(name);
+    System.out.println(name + "=" + found.value() + " " + found.source() + " " + found.type() + " " + found.documentation());
   }
 
   private static void alter(AdminClient admin, String topic, AlterConfigOp.OpType what, String name, String value)

@@ -9,6 +9,7 @@ violations check_all(const run_record& run) {
   check_durability(run, found);
   check_producers(run, found);
   check_visibility(run, found);
+  check_atomicity(run, found);
   check_list_offsets(run, found);
   check_topics(run, found);
   check_churn(run, found);

@@ -28,6 +28,7 @@ void check_content(const run_record& run, violations& found);       // L1, L2, L
 void check_durability(const run_record& run, violations& found);    // D1, L4, D5, each record at most once
 void check_producers(const run_record& run, violations& found);     // P1, P2, P3, order of one connection
 void check_visibility(const run_record& run, violations& found);    // A1, A2: a request's partitions together
+void check_atomicity(const run_record& run, violations& found);     // A3: an atomic write whole or not at all
 void check_list_offsets(const run_record& run, violations& found);  // L6, ends never fall
 void check_topics(const run_record& run, violations& found);
 void check_churn(const run_record& run, violations& found);     // deleted is gone, made again begins anew

@@ -6,8 +6,8 @@
 namespace braidmq::sim {
 
 produce_call::produce_call(history& log, std::vector<outgoing_batch> batches, std::uint64_t request,
-                           std::uint64_t connection)
-    : log_(log), batches_(std::move(batches)) {
+                           std::uint64_t connection, bool atomic)
+    : log_(log), batches_(std::move(batches)), atomic_(atomic) {
   for (const outgoing_batch& one : batches_) {
     auto& attempts = log_.batch(one.number).attempts;
     attempt made;
@@ -15,6 +15,7 @@ produce_call::produce_call(history& log, std::vector<outgoing_batch> batches, st
     made.connection = connection;
     made.request = request;
     made.slices = batches_.size();
+    made.atomic = atomic;
     made.asked = log_.next_moment();
     made.predecessors_acknowledged = one.predecessors_acknowledged;
     attempts_.push_back(attempts.size());
@@ -27,6 +28,7 @@ protocol::produce_request produce_call::message(std::int16_t version, std::int16
   protocol::produce_request request;
   request.acks = acks;
   request.timeout_ms = timeout_ms;
+  request.atomic = atomic_;
   for (const outgoing_batch& one : batches_) {
     const topic_partition_id& target = log_.batch(one.number).target;
     auto* topic = request.topic_data.empty() ? nullptr : &request.topic_data.back();

@@ -26,7 +26,8 @@ struct slice_answer {
 
 class produce_call {
  public:
-  produce_call(history& log, std::vector<outgoing_batch> batches, std::uint64_t request, std::uint64_t connection);
+  produce_call(history& log, std::vector<outgoing_batch> batches, std::uint64_t request, std::uint64_t connection,
+               bool atomic = false);
 
   protocol::produce_request message(std::int16_t version, std::int16_t acks, std::int32_t timeout_ms) const;
 
@@ -38,6 +39,7 @@ class produce_call {
  private:
   history& log_;
   std::vector<outgoing_batch> batches_;
+  bool atomic_;
   std::vector<std::size_t> attempts_;  // of each batch: its place in the history
 };
 

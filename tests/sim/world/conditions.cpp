@@ -76,6 +76,7 @@ conditions draw_conditions(rng& chance, std::uint64_t operations) {
   drawn.largest_value_bytes = one_of<std::size_t>(chance, {20, 200, 2'000});
   drawn.operations = operations;
   drawn.state_hash_interval = one_of<std::uint64_t>(chance, {1, 1, 3, 16});
+  drawn.atomic_producers = static_cast<int>(chance.between(0, 2));
   return drawn;
 }
 

@@ -37,6 +37,7 @@ struct conditions {
   int producers = 0;                // idempotent ones
   int plain_producers = 0;
   int readers = 0;
+  int atomic_producers = 0;  // every other one of them idempotent
   std::size_t largest_value_bytes = 0;
   std::uint64_t operations = 0;
   std::uint64_t state_hash_interval = 1;

@@ -15,7 +15,7 @@
 namespace braidmq::sim {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, plant>, 11> names{{
+constexpr std::array<std::pair<std::string_view, plant>, 12> names{{
     {"none", plant::none},
     {"skip-fsync", plant::skip_fsync},
     {"lost-dirsync", plant::lost_dirsync},
@@ -27,6 +27,7 @@ constexpr std::array<std::pair<std::string_view, plant>, 11> names{{
     {"unsynced-checkpoint", plant::unsynced_checkpoint},
     {"checkpoint-ahead", plant::checkpoint_ahead},
     {"early-release", plant::early_release},
+    {"half-atomic", plant::half_atomic},
 }};
 
 // Says durable at once, and writes behind.
@@ -164,6 +165,59 @@ class forget_sequences_filter final : public net::frame_handler {
   net::frame_handler& target_;
 };
 
+// Asks for an ordinary write where an atomic one was asked for, and answers as if the refused ones had been refused
+// whole: apply that stops at the culprit and keeps what it had done.
+class half_atomic_filter final : public net::frame_handler {
+ public:
+  explicit half_atomic_filter(net::frame_handler& target) : target_(target) {}
+
+  void handle(const std::shared_ptr<net::connection_info>& connection, bytes frame, unique_function<void()> accepted,
+              unique_function<void(result<net::answer>)> respond) override {
+    if (key_of(frame) == protocol::produce_request::api_key && make_ordinary(frame)) {
+      const auto version = load_be<std::int16_t>(frame.data() + 2);
+      respond = [version, respond = std::move(respond)](result<net::answer> answer) mutable {
+        if (answer && *answer && (*answer)->size() == 2) deny((**answer)[1], version);
+        respond(std::move(answer));
+      };
+    }
+    target_.handle(connection, std::move(frame), std::move(accepted), std::move(respond));
+  }
+
+ private:
+  static bool make_ordinary(bytes& frame) {
+    auto decoded = protocol::decode_request_frame(frame);
+    if (!decoded) return false;
+    const std::int16_t version = decoded->header.request_api_version;
+    auto request = protocol::produce_request::decode(decoded->body, version);
+    if (!request || !request->atomic) return false;
+    request->atomic = false;
+    byte_buffer buffer;
+    const status encoded = protocol::encode_request_frame(buffer, *request, version, decoded->header.correlation_id,
+                                                          decoded->header.client_id);
+    if (!encoded) return false;
+    frame = buffer.freeze().slice(4);
+    return true;
+  }
+
+  static void deny(bytes& body, std::int16_t version) {
+    auto response = protocol::produce_response::decode(body, version);
+    if (!response) return;
+    bool refused = false;
+    for (const auto& topic : response->responses) {
+      for (const auto& one : topic.partition_responses)
+        refused = refused || one.error_code != protocol::error_code::none;
+    }
+    if (!refused) return;
+    for (auto& topic : response->responses) {
+      for (auto& one : topic.partition_responses) one.error_code = protocol::error_code::operation_not_attempted;
+    }
+    byte_buffer buffer;
+    if (response->encode(buffer, version)) body = buffer.freeze();
+  }
+
+  net::frame_handler& target_;
+};
+
 // The last partition with records in a fetch answer ends one batch too early.
 class torn_visibility_filter final : public net::frame_handler {
  public:
@@ -217,7 +271,7 @@ std::optional<plant> parse_plant(std::string_view name) {
 
 std::string_view plant_names() {
   return "none, skip-fsync, lost-dirsync, early-ack, forget-sequences, torn-visibility, forget-deletions, "
-         "unsynced-segments, unsynced-checkpoint, checkpoint-ahead, early-release";
+         "unsynced-segments, unsynced-checkpoint, checkpoint-ahead, early-release, half-atomic";
 }
 
 wal_wrapper wal_plant(plant which, io::executor& owner) {
@@ -236,6 +290,7 @@ wal_wrapper metadata_wal_plant(plant which) {
 
 std::unique_ptr<net::frame_handler> frame_plant(plant which, net::frame_handler& target) {
   if (which == plant::forget_sequences) return std::make_unique<forget_sequences_filter>(target);
+  if (which == plant::half_atomic) return std::make_unique<half_atomic_filter>(target);
   if (which == plant::torn_visibility) return std::make_unique<torn_visibility_filter>(target);
   return nullptr;
 }

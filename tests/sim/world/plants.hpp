@@ -22,6 +22,7 @@ enum class plant {
   unsynced_checkpoint,  // the checkpoint's file takes its place before its bytes are on disk
   checkpoint_ahead,     // the checkpoint says that it stands one entry further than it does
   early_release,        // the log lets go of entries after the checkpoint
+  half_atomic,          // a refused atomic write leaves behind what its good slices brought
   forget_deletions,     // deletions of topics are left out when the metadata log is applied again after a start
 };
 

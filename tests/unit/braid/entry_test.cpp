@@ -14,6 +14,7 @@ TEST(Entry, ComesBackAndSharesItsBatches) {
   command.units.resize(2);
   command.units[0].slices.push_back({sim::partition_of(1, 0), bytes::copy_of("one")});
   command.units[0].slices.push_back({sim::partition_of(2, 9), bytes::copy_of("two")});
+  command.units[0].atomic_slices = 2;
   const bytes payload = encode(command);
   const auto back = decode(payload);
   ASSERT_TRUE(back) << back.error().to_string();
@@ -24,6 +25,8 @@ TEST(Entry, ComesBackAndSharesItsBatches) {
   EXPECT_EQ(back->creations[0].metadata_index, 77U);
   ASSERT_EQ(back->units.size(), 2U);
   ASSERT_EQ(back->units[0].slices.size(), 2U);
+  EXPECT_EQ(back->units[0].atomic_slices, 2U);
+  EXPECT_EQ(back->units[1].atomic_slices, 0U);
   EXPECT_EQ(back->units[0].slices[1].target, sim::partition_of(2, 9));
   const bytes& batch = back->units[0].slices[1].batch;
   EXPECT_EQ(as_string_view(batch), "two");
@@ -69,6 +72,30 @@ TEST(Entry, OldBytesStillDecode) {
   ASSERT_EQ(read->units.size(), 1U);
   EXPECT_EQ(read->units[0].slices.at(0).target, sim::partition_of(3, 9));
   EXPECT_EQ(as_string_view(read->units[0].slices[0].batch), "one");
+}
+
+// And as version 1 did: no configs, no deletions, one unit.
+TEST(Entry, UnitsOfVersion1AreOrdinary) {
+  byte_buffer old;
+  const auto put = [&old](std::initializer_list<int> octets) {
+    for (const int octet : octets) old.append_be(static_cast<std::uint8_t>(octet));
+  };
+  put({0, 1, 0, 0, 0, 0, 0, 0, 4, 0xd2, 1, 1, 1});              // version, leader_time_ms, three empty lists
+  put({2, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});  // one unit, one slice: topic id
+  put({0, 0, 0, 9, 4, 'o', 'n', 'e', 0, 0, 0});                 // partition, batch, ends
+  const auto read = decode(old.freeze());
+  ASSERT_TRUE(read) << read.error().to_string();
+  ASSERT_EQ(read->units.size(), 1U);
+  EXPECT_EQ(read->units[0].atomic_slices, 0U);
+  EXPECT_EQ(as_string_view(read->units[0].slices.at(0).batch), "one");
+}
+
+TEST(Entry, MoreAtomicSlicesThanSlicesAreRefused) {
+  for (const std::size_t wrong : {std::size_t{2}, std::numeric_limits<std::size_t>::max()}) {
+    entry_command command;
+    command.units.push_back({{{sim::partition_of(1, 0), bytes::copy_of("one")}}, wrong});
+    EXPECT_FALSE(decode(encode(command))) << wrong;
+  }
 }
 
 TEST(Entry, TheSizeOfAConfigBoundsItsBytes) {

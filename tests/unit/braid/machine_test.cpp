@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "memory_logs.hpp"
 #include "model/record_batch.hpp"
 #include "support/batches.hpp"
-#include "support/memory_partition_log.hpp"
 
 namespace braidmq::braid {
 namespace {
@@ -12,16 +12,6 @@ namespace {
 using sim::idempotent;
 using sim::make_batch;
 using sim::partition_of;
-
-class memory_logs final : public log_factory {
- public:
-  std::unique_ptr<storage::partition_log> make(const model::topic_partition_id& id) override {
-    auto log = std::make_unique<sim::memory_partition_log>();
-    logs[id] = log.get();
-    return log;
-  }
-  std::map<model::topic_partition_id, sim::memory_partition_log*> logs;
-};
 
 class MachineTest : public ::testing::Test {
  protected:

@@ -25,6 +25,32 @@ TEST(parse, configs) {
   EXPECT_FALSE(parse_configs({"a=b", "a=c"}));
 }
 
+TEST(parse, records) {
+  const auto plain = parse_record("orders=a=b");
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(plain->topic, "orders");
+  EXPECT_FALSE(plain->partition);
+  EXPECT_FALSE(plain->key);
+  EXPECT_EQ(plain->value, "a=b");
+  EXPECT_EQ(parse_record("orders:12=")->partition, 12);
+  EXPECT_EQ(parse_record("orders:12=")->value, "");
+  for (const char* text :
+       {"", "orders", "=a", ":1=a", "orders:=a", "orders:x=a", "orders:-1=a", "orders:1x=a", "orders:99999999999=a"}) {
+    EXPECT_FALSE(parse_record(text)) << text;
+  }
+}
+
+TEST(parse, lines) {
+  const auto whole = parse_line("orders\tk\tv\tw\r");
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->topic, "orders");
+  EXPECT_EQ(whole->key, "k");
+  EXPECT_EQ(whole->value, "v\tw");
+  EXPECT_FALSE(parse_line("orders\t\tv")->key);
+  EXPECT_EQ(parse_line("orders\t\t")->value, "");
+  for (const char* text : {"", "orders", "orders\tv", "\tk\tv"}) EXPECT_FALSE(parse_line(text)) << text;
+}
+
 TEST(parse, addresses) {
   EXPECT_EQ(url_of("127.0.0.1:9644"), "http://127.0.0.1:9644");
   EXPECT_EQ(url_of("http://h:1"), "http://h:1");

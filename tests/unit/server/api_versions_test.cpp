@@ -33,6 +33,24 @@ TEST_F(ApiVersionsTest, EveryAdvertisedVersionHasASchema) {
   }
 }
 
+TEST_F(ApiVersionsTest, TheAtomicWriteIsAFeature) {
+  start();
+  protocol::api_versions_request request;
+  request.client_software_name = request.client_software_version = "x1";
+  for (const std::int16_t version : {3, 4, 5}) {
+    const auto response = ask<protocol::api_versions_response>(request, version);
+    ASSERT_EQ(response->supported_features.size(), 1U);
+    EXPECT_EQ(response->supported_features[0].name, "braidmq.atomic.produce");
+    EXPECT_EQ(response->supported_features[0].min_version, 1) << "0 breaks Java before 3.8 (KAFKA-17011)";
+    EXPECT_EQ(response->supported_features[0].max_version, 1);
+    ASSERT_EQ(response->finalized_features.size(), 1U);
+    EXPECT_EQ(response->finalized_features[0].name, "braidmq.atomic.produce");
+    EXPECT_EQ(response->finalized_features[0].max_version_level, 1);
+    EXPECT_GE(response->finalized_features_epoch, 0);
+  }
+  EXPECT_TRUE(ask<protocol::api_versions_response>(protocol::api_versions_request(), 2)->supported_features.empty());
+}
+
 TEST_F(ApiVersionsTest, AClientOfAnotherClusterOrBrokerIsSentBackToItsBootstrap) {
   start();
   protocol::api_versions_request request;

@@ -164,11 +164,6 @@ TEST_F(ProduceTest, WhatIsNotThereYetIsRefusedInWords) {
   model::batch_options options = idempotent(1, 0, 0);
   options.transactional = true;
   EXPECT_EQ(produce(request_for("orders", batch({"a"}, options))).error_code, error_code::invalid_txn_state);
-  produce_request atomic = request_for("orders", batch({"a"}));
-  atomic.atomic = true;
-  const auto refused = produce(atomic);
-  EXPECT_EQ(refused.error_code, error_code::invalid_request);
-  EXPECT_NE(refused.error_message->find("atomic write is not available"), std::string::npos);
 }
 
 TEST_F(ProduceTest, ARequestLargerThanAnEntryIsRefused) {

@@ -19,7 +19,11 @@ TEST(TopicSettings, OwnConfigsWinOverDefaults) {
   EXPECT_EQ(settings_of(topic, defaults).max_message_bytes, 77);
   EXPECT_EQ(settings_of(topic, defaults).timestamps, model::timestamp_type::log_append_time);
   defaults.log_append_time = true;
-  topic.configs = {{"message.timestamp.type", "CreateTime"}};
+  EXPECT_FALSE(settings_of(topic, defaults).atomic);
+  defaults.atomic_produce = true;
+  EXPECT_TRUE(settings_of(topic, defaults).atomic);
+  topic.configs = {{"message.timestamp.type", "CreateTime"}, {"produce.atomic", "false"}};
+  EXPECT_FALSE(settings_of(topic, defaults).atomic);
   EXPECT_EQ(settings_of(topic, defaults).timestamps, model::timestamp_type::create_time);
 }
 
@@ -32,7 +36,7 @@ std::string refusal_of(const std::string& name, const std::string& value, std::i
 
 TEST(TopicSettings, TheTableIsSortedAndItsDefaultsAreValid) {
   EXPECT_TRUE(std::ranges::is_sorted(topic_config_rules(), {}, &topic_config_rule::name));
-  EXPECT_EQ(topic_config_rules().size(), 37U) << "as many as Kafka 4.4 has";
+  EXPECT_EQ(topic_config_rules().size(), 38U) << "as many as Kafka 4.4 has, and one of ours";
   for (const topic_config_rule& rule : topic_config_rules()) {
     EXPECT_EQ(find_topic_config(rule.name), &rule);
     EXPECT_TRUE(check_topic_config(rule, std::string(rule.default_value), 1)) << rule.name;
@@ -62,6 +66,8 @@ TEST(TopicSettings, ValuesAreCheckedByTypeAndRange) {
   }
   EXPECT_EQ(refusal_of("preallocate", "true"), "");
   EXPECT_NE(refusal_of("preallocate", "yes"), "");
+  EXPECT_EQ(refusal_of("produce.atomic", "true"), "");
+  EXPECT_NE(refusal_of("produce.atomic", "yes"), "");
   EXPECT_NE(refusal_of("remote.storage.enable", "true"), "") << "would be believed to work";
   EXPECT_EQ(refusal_of("compression.gzip.level", "-1"), "");
   EXPECT_NE(refusal_of("compression.gzip.level", "0"), "");
