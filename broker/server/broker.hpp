@@ -20,6 +20,7 @@
 #include "io/timers.hpp"
 #include "metadata/controller.hpp"
 #include "server/drain.hpp"
+#include "server/fetch_sessions.hpp"
 #include "server/producer_ids.hpp"
 #include "server/topic_admin.hpp"
 #include "storage/data_folder.hpp"
@@ -58,6 +59,7 @@ struct broker_options {
   std::int64_t timestamp_after_max_ms = 3'600'000;
   bool log_append_time = false;
   std::size_t fetch_max_bytes = 55U << 20U;
+  fetch_session_limits fetch_sessions;
 };
 
 // The world around a broker. Disk executors may block, the others may not.

@@ -187,6 +187,7 @@ class simulation {
     for (int i = 0; i < drawn_.producers; ++i) add(make_idempotent_producer(context_, chance_.split()));
     for (int i = 0; i < drawn_.plain_producers; ++i) add(make_plain_producer(context_, chance_.split()));
     for (int i = 0; i < drawn_.readers; ++i) add(make_fetcher(context_, chance_.split()));
+    for (int i = 0; i < drawn_.session_readers; ++i) add(make_session_fetcher(context_, chance_.split()));
   }
 
   // ---- the verdict ----

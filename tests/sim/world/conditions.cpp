@@ -71,6 +71,9 @@ conditions draw_conditions(rng& chance, std::uint64_t operations) {
   drawn.readers = static_cast<int>(chance.between(1, 3));
   drawn.largest_value_bytes = one_of<std::size_t>(chance, {20, 200, 2'000});
   drawn.operations = operations;
+  drawn.session_readers = static_cast<int>(chance.between(0, 2));
+  drawn.broker.fetch_sessions.max_sessions = one_of<std::size_t>(chance, {0, 1, 2, 1000});
+  drawn.broker.fetch_sessions.max_bytes = one_of<std::size_t>(chance, {1'500, 4'000, 64U << 20U});
   return drawn;
 }
 

@@ -36,6 +36,7 @@ struct conditions {
   int producers = 0;                // idempotent ones
   int plain_producers = 0;
   int readers = 0;
+  int session_readers = 0;  // with incremental fetch sessions
   std::size_t largest_value_bytes = 0;
   std::uint64_t operations = 0;
 };
