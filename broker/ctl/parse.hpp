@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kafka_client/consume.hpp"
+
 namespace braidmq::ctl {
 
 // "500ms", "120s", "2m": a whole number and its unit.
@@ -15,6 +17,17 @@ std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
 
 // "key=value"; nothing when one has another form or a key is given twice.
 std::optional<std::map<std::string, std::string>> parse_configs(const std::vector<std::string>& texts);
+
+// "TOPIC" or "TOPIC:PARTITION".
+struct topic_argument {
+  std::string name;
+  std::optional<std::int32_t> partition;
+};
+std::optional<topic_argument> parse_topic(std::string_view text);
+
+// Where to begin: "earliest", "latest", an offset, a time like "2026-11-30T12:00:00Z" or "2026-11-30T12:00:00.250Z"
+// (UTC), or how long ago: "10m".
+std::optional<kafka_client::start_position> parse_start(std::string_view text, std::int64_t now_ms);
 
 // "host:port" -> "http://host:port"; what has a scheme stays.
 std::string url_of(const std::string& text);
