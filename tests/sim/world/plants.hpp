@@ -18,6 +18,7 @@ enum class plant {
   early_ack,         // the write-ahead log reports durable what it has only been given
   forget_sequences,  // producers' sequences are not looked at
   torn_visibility,   // one partition of an answer ends earlier than the others
+  secret_ends,       // a fetch session keeps quiet about an end that moved
   forget_deletions,  // deletions of topics are left out when the metadata log is applied again after a start
 };
 
