@@ -48,6 +48,7 @@ std::vector<prometheus::MetricFamily> broker_metrics::collect() {
     add_apis();
     add_memory();
     add_connections();
+    add_fetch_sessions();
     add_shards();
     add_braid();
     add_wal();
@@ -139,6 +140,31 @@ void broker_metrics::add_connections() {
     }
   }
   for (auto* family : {&open, &held, &accepted, &ended}) families_.push_back(std::move(*family));
+}
+
+void broker_metrics::add_fetch_sessions() {
+  server::fetch_session_stats sum;
+  for (std::size_t i = 0; i < process_.shards_.size(); ++i) {
+    server::dispatcher* dispatcher = process_.parts_[i].dispatcher.get();
+    const auto copy = copied(process_.shards_.at(i), [dispatcher] { return dispatcher->session_statistics(); });
+    if (!copy) continue;
+    sum.sessions += copy->sessions;
+    sum.partitions += copy->partitions;
+    sum.bytes += copy->bytes;
+    sum.evicted += copy->evicted;
+    sum.refused += copy->refused;
+  }
+  const auto gauge = [&](std::string_view name, std::string_view help, std::uint64_t value) {
+    add_value(families_.emplace_back(gauge_family(name, help)), number(value));
+  };
+  const auto counter = [&](std::string_view name, std::string_view help, std::uint64_t value) {
+    add_value(families_.emplace_back(counter_family(name, help)), number(value));
+  };
+  gauge("fetch_sessions", "Incremental fetch sessions", sum.sessions);
+  gauge("fetch_session_partitions", "Partitions of all incremental fetch sessions", sum.partitions);
+  gauge("fetch_session_bytes", "Memory of all incremental fetch sessions, about", sum.bytes);
+  counter("fetch_session_evictions_total", "Incremental fetch sessions that went for want of room", sum.evicted);
+  counter("fetch_session_refusals_total", "Consumers that got no session for want of room", sum.refused);
 }
 
 void broker_metrics::add_shards() {

@@ -21,6 +21,7 @@ class broker_metrics {
   void add_apis();
   void add_memory();
   void add_connections();
+  void add_fetch_sessions();
   void add_shards();
   void add_braid();
   void add_wal();

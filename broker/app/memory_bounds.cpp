@@ -9,12 +9,13 @@ namespace {
 
 // Two queues, a cache, requests and answers of an eighth each leave room for what is in flight and for the log's pages.
 constexpr std::uint64_t queue_share = 8;
+constexpr std::uint64_t fetch_sessions_share = 32;
 constexpr std::size_t least_bytes = std::size_t{1} << 20U;
 constexpr std::uint64_t mib = 1024 * 1024;
 
-std::size_t share(std::size_t wanted, std::uint64_t memory_bytes) {
+std::size_t share(std::size_t wanted, std::uint64_t memory_bytes, std::uint64_t part = queue_share) {
   if (memory_bytes == 0) return wanted;
-  return std::min(wanted, std::max(least_bytes, static_cast<std::size_t>(memory_bytes / queue_share)));
+  return std::min(wanted, std::max(least_bytes, static_cast<std::size_t>(memory_bytes / part)));
 }
 
 }  // namespace
@@ -25,6 +26,8 @@ memory_bounds bound_by_memory(memory_bounds wanted, const runtime::resources& av
                            &bounds.requests_max_bytes, &bounds.answers_max_bytes}) {
     *one = share(*one, available.memory_bytes);
   }
+  bounds.fetch_sessions_max_bytes =
+      share(wanted.fetch_sessions_max_bytes, available.memory_bytes, fetch_sessions_share);
   bounds.frame_max_bytes = std::min(wanted.frame_max_bytes, bounds.requests_max_bytes / 2);
   bounds.entry_max_bytes = std::min(wanted.entry_max_bytes, bounds.requests_max_bytes / 2);
   return bounds;

@@ -64,6 +64,8 @@ server::broker_options options_of(const config::broker_config& config, std::opti
   options.log_append_time = config.log_message_timestamp_type == "LogAppendTime";
   options.atomic_produce = config.atomic_produce;
   options.fetch_max_bytes = static_cast<std::size_t>(config.fetch_max_bytes);
+  options.fetch_sessions.max_sessions = static_cast<std::size_t>(config.fetch_session_slots);
+  options.fetch_sessions.max_bytes = bounds.fetch_sessions_max_bytes;
   return options;
 }
 
@@ -73,6 +75,7 @@ memory_bounds bounds_of(const config::broker_config& config, const runtime::reso
   wanted.write_behind_max_bytes = static_cast<std::size_t>(config.write_behind_max_bytes);
   wanted.tail_cache_max_bytes = tail_cache_bytes;
   wanted.answers_max_bytes = answers_bytes;
+  wanted.fetch_sessions_max_bytes = server::fetch_session_limits{}.max_bytes;
   wanted.frame_max_bytes = static_cast<std::size_t>(config.socket_request_max_bytes);
   wanted.entry_max_bytes = static_cast<std::size_t>(config.entry_max_bytes);
   // A larger limit asks for a larger budget: two of the largest have to pass each other.
@@ -204,7 +207,7 @@ void process::make_shard_parts() {
     runtime::shard& shard = shards_.at(i);
     shard_part& part = parts_.emplace_back();
     part.environment = std::make_unique<server::shard_environment>(
-        server::shard_environment{shard.context().get_executor(), shard, shard});
+        server::shard_environment{shard.context().get_executor(), shard, shard, i, shards_.size()});
     part.dispatcher = std::make_unique<server::dispatcher>(*broker_, *part.environment);
     for (std::size_t l = 0; l < listeners_.size(); ++l) {
       const auto ended = [](const net::connection_info& info, net::close_cause cause, const std::string& reason) {

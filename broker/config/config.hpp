@@ -38,6 +38,7 @@ struct broker_config {
   std::int64_t message_max_bytes = 0;
   std::int64_t socket_request_max_bytes = 0;
   std::int64_t fetch_max_bytes = 0;
+  std::int64_t fetch_session_slots = 0;
   std::int64_t connections_max_idle_ms = 0;
   std::int64_t max_connections = 0;
   std::int64_t max_connections_per_ip = 0;

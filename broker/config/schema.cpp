@@ -20,7 +20,7 @@ constexpr std::int64_t int32_max = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t int64_max = std::numeric_limits<std::int64_t>::max();
 
 // clang-format off
-const std::array<key_spec, 35> keys = {{
+const std::array<key_spec, 36> keys = {{
     {.name = "broker.id", .member = &broker_config::broker_id, .default_value = "0", .min = 0, .max = int32_max,
      .words = "Number of this broker, unique in the cluster and the same for ever"},
     {.name = "braid.broker.id.offset", .member = &broker_config::broker_id_offset, .default_value = "0", .min = 0,
@@ -54,6 +54,8 @@ const std::array<key_spec, 35> keys = {{
      .unit = "bytes", .min = 1024, .max = gib, .words = "Largest request"},
     {.name = "fetch.max.bytes", .member = &broker_config::fetch_max_bytes, .default_value = "57671680", .unit = "bytes",
      .min = 1024, .max = gib, .words = "Most bytes of records in one fetch answer"},
+    {.name = "max.incremental.fetch.session.cache.slots", .member = &broker_config::fetch_session_slots, .default_value = "1000",
+     .min = 0, .max = int32_max, .words = "Most incremental fetch sessions; 0: every fetch names all its partitions"},
     {.name = "connections.max.idle.ms", .member = &broker_config::connections_max_idle_ms, .default_value = "600000",
      .unit = "ms", .min = 1000, .max = int64_max / 1'000'000, .words = "A connection without a byte for so long is closed"},
     {.name = "max.connections", .member = &broker_config::max_connections, .default_value = "2147483647", .min = 1,

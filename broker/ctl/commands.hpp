@@ -13,6 +13,7 @@
 
 #include "admin_client/admin_client.hpp"
 #include "io/clock.hpp"
+#include "kafka_client/consume.hpp"
 #include "kafka_client/produce.hpp"
 
 namespace braidmq::ctl {
@@ -64,6 +65,19 @@ result<std::vector<kafka_client::outgoing_record>> read_records(std::istream& fr
 // What a pod runs before it is stopped: never an obstacle, so it always returns exit_good, in bounded time, and at once
 // when there is nothing to hand over or nobody to ask. One line on `out` for each step.
 int drain(context& with, std::chrono::milliseconds timeout);
+
+struct consume_arguments {
+  std::string bootstrap;  // "host:port,host:port"
+  kafka_client::consume_options what;
+  std::optional<std::uint64_t> max_records;
+};
+// Prints records as they are read, one line each; as JSON one document a line. Ends with the last record that was there
+// at the beginning, or never when it follows.
+int consume(context& with, const consume_arguments& wanted);
+
+// Shows the batches of segment files (.log) of a stopped broker, one line each, and holds the indexes beside them
+// against them; as JSON one document a line. exit_refused when a file is damaged or cannot be read.
+int dump_segments(context& with, const std::vector<std::string>& paths);
 
 // Shows the files and group writes of a write-ahead log's folder, one line for each; as JSON, one document a line. With
 // damage: all that is before it, and exit_refused.

@@ -33,6 +33,11 @@ struct arguments {
   std::string key;
   std::string file;
   bool atomic = false;
+  std::string topic;
+  std::string from = "earliest";
+  std::optional<std::uint64_t> max_records;
+  bool follow = false;
+  std::vector<std::string> paths;
 };
 
 // An argument that has the wrong form, found when its command runs.
@@ -110,6 +115,21 @@ int produce(ctl::context& with, const arguments& given) {
   return ctl::produce(with, wanted);
 }
 
+int consume(ctl::context& with, const arguments& given) {
+  const auto topic = ctl::parse_topic(given.topic);
+  if (!topic) throw bad_usage{"the topic has the form TOPIC or TOPIC:PARTITION"};
+  const auto from = ctl::parse_start(given.from, io::system_clock().wall_ms());
+  if (!from) {
+    throw bad_usage{"--from is earliest, latest, an offset, a time like 2026-11-30T12:00:00Z, or how long ago: 10m"};
+  }
+  ctl::consume_arguments wanted{given.bootstrap, {}, given.max_records};
+  wanted.what.topic = topic->name;
+  wanted.what.partition = topic->partition;
+  wanted.what.from = *from;
+  wanted.what.follow = given.follow;
+  return ctl::consume(with, wanted);
+}
+
 using action = std::function<int(ctl::context&)>;
 
 void add_topic_commands(CLI::App& topics, arguments& given, action& chosen) {
@@ -178,6 +198,24 @@ void add_commands(CLI::App& cli, arguments& given, action& chosen) {
   auto* draining = cli.add_subcommand("drain", "hand over what a broker leads before it stops; always ends with 0");
   draining->add_option("--timeout", given.timeout, "how long to wait: 500ms, 120s, 2m")->capture_default_str();
   draining->callback([&] { chosen = [&](ctl::context& with) { return drain(with, given); }; });
+
+  auto* reading = cli.add_subcommand("consume", "the records of a topic, by the Kafka protocol");
+  reading->add_option("topic", given.topic, "TOPIC, or TOPIC:PARTITION")->required();
+  reading->add_option("--bootstrap", given.bootstrap, "host:port of a broker's listener, or several by commas")
+      ->envname("BRAIDCTL_BOOTSTRAP")
+      ->capture_default_str();
+  reading->add_option("--from", given.from, "earliest, latest, an offset, 2026-11-30T12:00:00Z, or how long ago: 10m")
+      ->capture_default_str();
+  reading->add_option("--max", given.max_records, "end after so many records")->check(CLI::NonNegativeNumber);
+  reading->add_flag("--follow", given.follow, "wait for what comes, until it is interrupted");
+  reading->callback([&] { chosen = [&](ctl::context& with) { return consume(with, given); }; });
+
+  auto* segments = cli.add_subcommand("log", "segment files on disk")->fallthrough();
+  segments->require_subcommand(1);
+  auto* show =
+      segments->add_subcommand("dump", "the batches of .log files of a stopped broker, and whether all is well");
+  show->add_option("file", given.paths, "data.dir/.../NNN.log; its indexes are checked with it")->required();
+  show->callback([&] { chosen = [&](ctl::context& with) { return ctl::dump_segments(with, given.paths); }; });
 
   auto* log = cli.add_subcommand("wal", "the write-ahead log on disk")->fallthrough();
   log->require_subcommand(1);

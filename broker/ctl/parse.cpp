@@ -5,6 +5,40 @@
 #include <system_error>
 
 namespace braidmq::ctl {
+namespace {
+
+// Nothing but digits.
+template <class Int>
+std::optional<Int> parse_digits(std::string_view text) {
+  Int number = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (code != std::errc{} || end != text.data() + text.size() || text.starts_with('-')) return std::nullopt;
+  return number;
+}
+
+// "2026-11-30T12:00:00Z", "2026-11-30T12:00:00.250Z" -> milliseconds since 1970.
+std::optional<std::int64_t> parse_time(std::string_view text) {
+  constexpr std::string_view form = "0000-00-00T00:00:00Z";
+  constexpr std::string_view longer_form = "0000-00-00T00:00:00.000Z";
+  const std::string_view wanted = text.size() == form.size() ? form : longer_form;
+  if (text.size() != wanted.size()) return std::nullopt;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_digit = text[i] >= '0' && text[i] <= '9';
+    if (wanted[i] == '0' ? !is_digit : text[i] != wanted[i]) return std::nullopt;
+  }
+  const auto number = [&](std::size_t at, std::size_t size) { return *parse_digits<int>(text.substr(at, size)); };
+  using std::chrono::day, std::chrono::month, std::chrono::year;
+  const std::chrono::year_month_day date(year(number(0, 4)), month(static_cast<unsigned>(number(5, 2))),
+                                         day(static_cast<unsigned>(number(8, 2))));
+  if (!date.ok() || number(11, 2) > 23 || number(14, 2) > 59 || number(17, 2) > 59) return std::nullopt;
+  const int millis = wanted == longer_form ? number(20, 3) : 0;
+  const auto since = std::chrono::sys_days(date).time_since_epoch() + std::chrono::hours(number(11, 2)) +
+                     std::chrono::minutes(number(14, 2)) + std::chrono::seconds(number(17, 2)) +
+                     std::chrono::milliseconds(millis);
+  return std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
+}
+
+}  // namespace
 
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
   constexpr std::uint32_t max_number = 10'000'000;
@@ -57,6 +91,27 @@ std::optional<kafka_client::outgoing_record> parse_line(std::string_view line) {
   if (second > first + 1) record.key = std::string(line.substr(first + 1, second - first - 1));
   record.value = std::string(line.substr(second + 1));
   return record;
+}
+
+std::optional<topic_argument> parse_topic(std::string_view text) {
+  const auto colon = text.find(':');
+  topic_argument parsed{std::string(text.substr(0, colon)), std::nullopt};
+  if (parsed.name.empty()) return std::nullopt;
+  if (colon == std::string_view::npos) return parsed;
+  const auto partition = parse_digits<std::int32_t>(text.substr(colon + 1));
+  if (!partition) return std::nullopt;
+  parsed.partition = partition;
+  return parsed;
+}
+
+std::optional<kafka_client::start_position> parse_start(std::string_view text, std::int64_t now_ms) {
+  using kind = kafka_client::start_position::kind;
+  if (text == "earliest") return kafka_client::start_position{kind::earliest};
+  if (text == "latest") return kafka_client::start_position{kind::latest};
+  if (const auto offset = parse_digits<std::int64_t>(text)) return kafka_client::start_position{kind::offset, *offset};
+  if (const auto ago = parse_duration(text)) return kafka_client::start_position{kind::time, now_ms - ago->count()};
+  if (const auto time = parse_time(text)) return kafka_client::start_position{kind::time, *time};
+  return std::nullopt;
 }
 
 std::string url_of(const std::string& text) {

@@ -47,7 +47,7 @@ constexpr std::array list{
     // librdkafka compresses with gzip, snappy and lz4 only for a broker that speaks Produce 0 (KAFKA-18659).
     serve<produce_request, produce_response, handlers::produce>(0, 3, 13),
     serve<fetch_request, fetch_response, handlers::fetch>(4, 4, 18),
-    serve<list_offsets_request, list_offsets_response, handlers::list_offsets>(1, 1, 7),
+    serve<list_offsets_request, list_offsets_response, handlers::list_offsets>(1, 1, 11),
     serve<metadata_request, metadata_response, handlers::metadata>(0, 0, 13),
     serve<api_versions_request, api_versions_response, handlers::api_versions>(0, 0, 5),
     serve<create_topics_request, create_topics_response, handlers::create_topics>(2, 2, 7),
@@ -57,6 +57,7 @@ constexpr std::array list{
     serve<create_partitions_request, create_partitions_response, handlers::create_partitions>(0, 0, 3),
     serve<incremental_alter_configs_request, incremental_alter_configs_response, handlers::incremental_alter_configs>(
         0, 0, 1),
+    serve<describe_cluster_request, describe_cluster_response, handlers::describe_cluster>(0, 0, 2),
 };
 static_assert(std::ranges::is_sorted(list, {}, &served_api::key));
 

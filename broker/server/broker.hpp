@@ -21,6 +21,7 @@
 #include "metadata/controller.hpp"
 #include "server/disk_guard.hpp"
 #include "server/drain.hpp"
+#include "server/fetch_sessions.hpp"
 #include "server/producer_ids.hpp"
 #include "server/topic_admin.hpp"
 #include "storage/data_folder.hpp"
@@ -63,6 +64,7 @@ struct broker_options {
   bool log_append_time = false;
   bool atomic_produce = false;  // of topics that do not say (produce.atomic)
   std::size_t fetch_max_bytes = 55U << 20U;
+  fetch_session_limits fetch_sessions;
 };
 
 // The world around a broker. Disk executors may block, the others may not.

@@ -39,7 +39,11 @@ std::string who(const net::connection_info& connection) {
 }  // namespace
 
 dispatcher::dispatcher(broker& target, shard_environment environment)
-    : broker_(target), environment_(environment), counters_(api_list().size()) {}
+    : broker_(target),
+      environment_(environment),
+      sessions_(share_of_one(target.options().fetch_sessions, environment.count), target.environment().clock,
+                target.environment().random, environment.index, environment.count),
+      counters_(api_list().size()) {}
 
 void dispatcher::handle(const std::shared_ptr<net::connection_info>& connection, bytes frame,
                         unique_function<void()> accepted, responder respond) {
@@ -83,8 +87,9 @@ void dispatcher::handle(const std::shared_ptr<net::connection_info>& connection,
   }
   connection->client_id = header.client_id.value_or("");
 
-  const auto context = std::make_shared<request_context>(request_context{
-      broker_, environment_, connection, key, version, correlation_id, connection->client_id, std::move(accepted)});
+  const auto context =
+      std::make_shared<request_context>(request_context{broker_, environment_, sessions_, connection, key, version,
+                                                        correlation_id, connection->client_id, std::move(accepted)});
   api_counters& counters = counters_[static_cast<std::size_t>(api - api_list().data())];
   ++counters.requests;
   counters.bytes_in += frame.size();

@@ -11,6 +11,7 @@
 #include "base/histogram.hpp"
 #include "net/frame_handler.hpp"
 #include "server/api_list.hpp"
+#include "server/fetch_sessions.hpp"
 
 namespace braidmq::server {
 
@@ -33,6 +34,7 @@ class dispatcher final : public net::frame_handler {
   // By index in api_list(); on the shard.
   const std::vector<api_counters>& counters() const { return counters_; }
   std::uint64_t refused_frames() const { return refused_frames_; }
+  fetch_session_stats session_statistics() const { return sessions_.statistics(); }
 
  private:
   using responder = unique_function<void(result<net::answer>)>;
@@ -42,6 +44,7 @@ class dispatcher final : public net::frame_handler {
 
   broker& broker_;
   shard_environment environment_;
+  fetch_sessions sessions_;
   std::vector<api_counters> counters_;
   std::uint64_t refused_frames_ = 0;  // unknown API, version or header
 };

@@ -22,11 +22,14 @@ struct shard_environment {
   asio::any_io_executor coroutines;
   io::executor& executor;
   io::timer_service& timers;
+  std::size_t index = 0;  // of `count`
+  std::size_t count = 1;
 };
 
 struct request_context {
   server::broker& broker;
   shard_environment& shard;
+  fetch_sessions& sessions;  // of the shard
   std::shared_ptr<net::connection_info> connection;
   std::int16_t api_key = 0;
   std::int16_t version = 0;

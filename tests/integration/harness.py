@@ -278,6 +278,12 @@ class Test:
                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", f"{self.java_folder}/*",
                 str(HERE / "java" / program), *[str(a) for a in arguments]]
 
+    def java_class(self, name, *arguments):
+        """Output of a class of Kafka's own."""
+        command = self.java_command("Admin.java", *arguments)
+        command[-len(arguments) - 1] = name
+        return self.run(*command).decode()
+
     def java(self, program, *arguments):
         return self.run(*self.java_command(program, *arguments)).decode()
 

@@ -448,6 +448,23 @@ class Connection:
         """(error code, high watermark, bytes of batches)"""
         return read_fetch(self.request(FETCH, 12, self.fetch_body(topic, offset, **options).out))
 
+    def fetch_incremental(self, session, epoch, wanted=(), forgotten=(), max_wait_ms=0, max_bytes=1 << 20):
+        """One step of a fetch session (KIP-227): (error code, session id, {(topic, partition): (error, end, batches)}).
+
+        `wanted` has (topic, partition, offset), `forgotten` has (topic, partition)."""
+
+        def want(writer, one):
+            topic, partition, offset = one
+            writer.compact_string(topic).uvarint(2).int32(partition).int32(-1).int64(offset).int32(-1).int64(-1)
+            writer.int32(1 << 20).tags().tags()
+
+        def forget(writer, one):
+            writer.compact_string(one[0]).uvarint(2).int32(one[1]).tags()
+
+        body = Writer().int32(-1).int32(max_wait_ms).int32(1).int32(max_bytes).int8(0).int32(session).int32(epoch)
+        body.compact_array(wanted, want).compact_array(forgotten, forget).compact_string("").tags()
+        return read_fetch_session(self.request(FETCH, 12, body.out))
+
     def list_offsets(self, topic, timestamp, partition=0):
         """(error code, timestamp, offset)"""
         body = Writer().int32(-1).int8(0).uvarint(2).compact_string(topic)
@@ -475,6 +492,31 @@ def read_produce(reader):
     reader.uvarint()
     reader.int32()
     return reader.int16(), reader.int64()
+
+
+def read_fetch_session(reader):
+    reader.int32()
+    error, session, found = reader.int16(), reader.int32(), {}
+
+    def partition(topic):
+        index, code, end = reader.int32(), reader.int16(), reader.int64()
+        reader.int64()
+        reader.int64()
+        reader.compact_array(lambda r: (r.int64(), r.int64(), r.tags()))
+        reader.int32()
+        found[topic, index] = code, end, reader.compact_bytes() or b""
+        for _ in range(reader.uvarint()):
+            reader.uvarint()
+            reader.compact_bytes_tag()
+
+    for _ in range(reader.uvarint() - 1):
+        topic = reader.compact_string()
+        for _ in range(reader.uvarint() - 1):
+            partition(topic)
+        reader.tags()
+    reader.tags()
+    reader.done()
+    return error, session, found
 
 
 def read_fetch(reader):

@@ -7,6 +7,7 @@ from kafka_raw import FETCH, PRODUCE, record_batch
 from harness import equal
 
 OFFSET_OUT_OF_RANGE, UNKNOWN_TOPIC = 1, 3
+SESSION_NOT_FOUND, WRONG_SESSION_EPOCH = 70, 71
 
 
 def send_fetch(connection, topic, offset, **options):
@@ -139,3 +140,56 @@ def test_acks_zero_gets_no_answer(t):
         # The next answer belongs to the next request, or the connection's order is broken.
         error, _, data = c.fetch(topic, 0, max_wait_ms=10_000)
         equal((error, kafka_raw.read_batches(data)), (0, [(0, b"quiet")]))
+
+
+def metric(broker, name):
+    return next(float(line.split()[1]) for line in broker.http("/metrics")[1].splitlines() if line.startswith(name + " "))
+
+
+def test_incremental_session_says_only_what_is_news(t):
+    broker = t.own_broker()
+    topic = t.topic(broker, 3)
+    with broker.connect(timeout=40) as reader, broker.connect() as writer:
+        error, session, found = reader.fetch_incremental(0, 0, [(topic, p, 0) for p in range(3)])
+        equal((error, found), (0, {(topic, p): (0, 0, b"") for p in range(3)}))
+        assert session > 0
+        equal(metric(broker, "braidmq_fetch_session_partitions"), 3)
+        equal(reader.fetch_incremental(session, 1), (0, session, {}))
+        writer.produce(topic, record_batch([b"news"]), partition=1)
+        error, _, found = reader.fetch_incremental(session, 2, max_wait_ms=30_000)
+        equal((error, list(found)), (0, [(topic, 1)]))
+        equal(kafka_raw.read_batches(found[topic, 1][2]), [(0, b"news")])
+        equal(reader.fetch_incremental(session, 3, [(topic, 1, 1)], [(topic, 0)]), (0, session, {}))
+        equal(metric(broker, "braidmq_fetch_session_partitions"), 2)
+        equal(reader.fetch_incremental(session, 3)[0], WRONG_SESSION_EPOCH)
+        equal(reader.fetch_incremental(session, -1, [(topic, 1, 0)])[1], 0, "ended by its owner")
+        equal(reader.fetch_incremental(session, 4)[0], SESSION_NOT_FOUND)
+        equal(metric(broker, "braidmq_fetch_sessions"), 0)
+
+
+def test_sessions_do_not_survive_a_restart(t):
+    broker = t.own_broker()
+    topic = t.topic(broker)
+    with broker.connect() as c:
+        session = c.fetch_incremental(0, 0, [(topic, 0, 0)])[1]
+    broker.kill()
+    broker.start()
+    with broker.connect() as c:
+        equal(c.fetch_incremental(session, 1)[0], SESSION_NOT_FOUND)
+        assert c.fetch_incremental(session, 0, [(topic, 0, 0)])[1] > 0, "the client begins anew"
+
+
+def test_a_flood_of_sessions_takes_no_more_than_its_slots(t):
+    """N4: who gets none is served all the same."""
+    broker = t.broker(max_incremental_fetch_session_cache_slots=8, braid_shards=2)
+    topic = t.topic(broker)
+    ids = set()
+    for _ in range(20):
+        with broker.connect() as c:
+            for _ in range(10):
+                error, session, found = c.fetch_incremental(0, 0, [(topic, 0, 0)])
+                equal((error, found), (0, {(topic, 0): (0, 0, b"")}))
+                ids.add(session)
+    assert 0 in ids and 5 <= len(ids) <= 9, ids
+    assert metric(broker, "braidmq_fetch_sessions") <= 8
+    assert metric(broker, "braidmq_fetch_session_refusals_total") >= 192

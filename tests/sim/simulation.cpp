@@ -191,6 +191,7 @@ class simulation {
       add(make_atomic_producer(context_, chance_.split(), (i + options_.seed) % 2 == 0));
     }
     for (int i = 0; i < drawn_.readers; ++i) add(make_fetcher(context_, chance_.split()));
+    for (int i = 0; i < drawn_.session_readers; ++i) add(make_session_fetcher(context_, chance_.split()));
   }
 
   // ---- the verdict ----

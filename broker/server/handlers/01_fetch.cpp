@@ -1,10 +1,10 @@
-// Fetch, versions 4 to 18. All partitions of a request are clamped to one visible index. No fetch sessions (KIP-227):
-// the session id is always 0, so clients send whole requests. No transactions yet, so both isolation levels see the
-// same.
+// Fetch, versions 4 to 18. All partitions of a request are clamped to one visible index. Fetch sessions (KIP-227) as
+// fetch_sessions.hpp says. No transactions yet, so both isolation levels see the same.
 #include <algorithm>
 #include <utility>
 
 #include "server/error_mapping.hpp"
+#include "server/fetch_sessions.hpp"
 #include "server/handlers/handlers.hpp"
 
 namespace braidmq::server::handlers {
@@ -14,7 +14,6 @@ using protocol::error_code;
 using protocol::fetch_request;
 using protocol::fetch_response;
 
-constexpr std::int16_t first_version_with_topic_ids = 13;
 constexpr std::int16_t first_version_with_replica_state = 15;
 constexpr std::int32_t max_wait_limit_ms = 5 * 60 * 1000;
 
@@ -24,7 +23,7 @@ bool is_replica(const fetch_request& request, std::int16_t version) {
   return id.value() >= 0;
 }
 
-struct slice_place {
+struct fetched_place {
   std::size_t topic;
   std::size_t partition;
 };
@@ -32,53 +31,82 @@ struct slice_place {
 struct planned_fetch {
   fetch_response response;
   braid::fetch_request request;
-  std::vector<slice_place> places;  // of the request's slices
+  std::vector<fetched_place> places;  // of the request's slices
 };
 
-fetch_response::partition_data& add_partition(planned_fetch& plan, model::partition_index index) {
-  auto& answer = plan.response.responses.back().partitions.emplace_back();
-  answer.partition_index = index;
-  answer.high_watermark = model::offset(-1);
-  answer.records = bytes();
-  return answer;
-}
+constexpr std::size_t planned_partition_bytes =
+    sizeof(fetched_place) + sizeof(braid::fetch_slice) + sizeof(fetch_response::partition_data);
 
-planned_fetch plan_fetch(const fetch_request& request, std::int16_t version, const metadata::image& image,
-                         std::size_t fetch_max_bytes) {
-  planned_fetch plan;
-  const bool by_id = version >= first_version_with_topic_ids;
-  bool has_refusal = false;
-  for (const auto& topic : request.topics) {
-    auto& answers = plan.response.responses.emplace_back();
-    answers.topic = topic.topic;
-    answers.topic_id = topic.topic_id;
-    const metadata::topic_image* found = by_id ? image.find(topic.topic_id) : image.find(topic.topic);
-    for (const auto& partition : topic.partitions) {
-      auto& answer = add_partition(plan, partition.partition);
-      const std::int32_t index = partition.partition.value();
-      if (found == nullptr || index < 0 || index >= found->partitions) {
-        answer.error_code =
-            found == nullptr && by_id ? error_code::unknown_topic_id : error_code::unknown_topic_or_partition;
-        has_refusal = true;
-        continue;
-      }
-      braid::fetch_slice slice;
-      slice.target = {found->id, partition.partition};
-      slice.from = partition.fetch_offset;
-      slice.max_bytes = static_cast<std::size_t>(std::max(partition.partition_max_bytes, 0));
-      slice.current_epoch = partition.current_leader_epoch;
-      slice.last_fetched_epoch = partition.last_fetched_epoch;
-      plan.request.slices.push_back(slice);
-      plan.places.push_back({plan.response.responses.size() - 1, answers.partitions.size() - 1});
+// Makes the plan of a request: a place in the response for each partition, and what to read for those that are there.
+class planner {
+ public:
+  planner(std::int16_t version, const metadata::image& image)
+      : by_id_(version >= first_fetch_version_with_topic_ids), image_(image) {}
+
+  void begin_topic(const std::string& name, const model::topic_id& id) {
+    auto& answers = plan_.response.responses.emplace_back();
+    answers.topic = name;
+    answers.topic_id = id;
+    topic_ = by_id_ ? image_.find(id) : image_.find(name);
+  }
+
+  void add(model::partition_index index, const fetch_wish& wish) {
+    auto& answers = plan_.response.responses.back();
+    auto& answer = answers.partitions.emplace_back();
+    answer.partition_index = index;
+    answer.high_watermark = model::offset(-1);
+    answer.records = bytes();
+    if (topic_ == nullptr || index.value() < 0 || index.value() >= topic_->partitions) {
+      answer.error_code =
+          topic_ == nullptr && by_id_ ? error_code::unknown_topic_id : error_code::unknown_topic_or_partition;
+      has_refusal_ = true;
+      return;
+    }
+    braid::fetch_slice slice;
+    slice.target = {topic_->id, index};
+    slice.from = wish.from;
+    slice.max_bytes = static_cast<std::size_t>(std::max(wish.max_bytes, 0));
+    slice.current_epoch = wish.current_epoch;
+    slice.last_fetched_epoch = wish.last_fetched_epoch;
+    plan_.request.slices.push_back(slice);
+    plan_.places.push_back({plan_.response.responses.size() - 1, answers.partitions.size() - 1});
+  }
+
+  planned_fetch finish(const fetch_request& request, std::size_t fetch_max_bytes) {
+    plan_.request.max_bytes = std::min(fetch_max_bytes, static_cast<std::size_t>(std::max(request.max_bytes, 0)));
+    // A refusal is news: the client should hear of it at once.
+    if (!has_refusal_) {
+      plan_.request.min_bytes = static_cast<std::size_t>(std::max(request.min_bytes, 0));
+      plan_.request.max_wait = std::chrono::milliseconds(std::clamp(request.max_wait_ms, 0, max_wait_limit_ms));
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  bool by_id_;
+  const metadata::image& image_;
+  const metadata::topic_image* topic_ = nullptr;
+  bool has_refusal_ = false;
+  planned_fetch plan_;
+};
+
+planned_fetch plan_fetch(const fetch_request& request, const fetch_session* session, std::int16_t version,
+                         const metadata::image& image, std::size_t fetch_max_bytes) {
+  planner making(version, image);
+  if (session == nullptr) {
+    for (const auto& topic : request.topics) {
+      making.begin_topic(topic.topic, topic.topic_id);
+      for (const auto& partition : topic.partitions) making.add(partition.partition, wish_of(partition));
+    }
+  } else {
+    const fetch_topic_key* before = nullptr;
+    for (const fetch_session::partition& partition : session->partitions()) {
+      if (partition.topic != before) making.begin_topic(partition.topic->name, partition.topic->id);
+      before = partition.topic;
+      making.add(partition.index, partition.wish);
     }
   }
-  plan.request.max_bytes = std::min(fetch_max_bytes, static_cast<std::size_t>(std::max(request.max_bytes, 0)));
-  // A refusal is news: the client should hear of it at once.
-  if (!has_refusal) {
-    plan.request.min_bytes = static_cast<std::size_t>(std::max(request.min_bytes, 0));
-    plan.request.max_wait = std::chrono::milliseconds(std::clamp(request.max_wait_ms, 0, max_wait_limit_ms));
-  }
-  return plan;
+  return making.finish(request, fetch_max_bytes);
 }
 
 bytes joined(const std::vector<bytes>& batches, std::size_t size_bytes) {
@@ -89,7 +117,7 @@ bytes joined(const std::vector<bytes>& batches, std::size_t size_bytes) {
 }
 
 void fill(planned_fetch& plan, result<braid::fetch_answer>& answer, std::int16_t version, const metadata::image& now) {
-  const bool by_id = version >= first_version_with_topic_ids;
+  const bool by_id = version >= first_fetch_version_with_topic_ids;
   for (std::size_t i = 0; i < plan.places.size(); ++i) {
     auto& target = plan.response.responses[plan.places[i].topic].partitions[plan.places[i].partition];
     if (!answer) {
@@ -130,8 +158,9 @@ answer_of<protocol::fetch_response> fetch(request_ptr context, protocol::fetch_r
     refused.error_code = error_code::cluster_authorization_failed;  // brokers replicate on a port of their own
     co_return refused;
   }
-  if (request.session_id != 0) {
-    refused.error_code = error_code::fetch_session_id_not_found;
+  const opened_fetch opened = context->sessions.open(request, context->version);
+  if (opened.error != error_code::none) {
+    refused.error_code = opened.error;
     co_return refused;
   }
   // Reads have no place in the order of writes, and may wait long: the next request may come, but of fetches one.
@@ -140,7 +169,9 @@ answer_of<protocol::fetch_response> fetch(request_ptr context, protocol::fetch_r
   if (connection.unanswered_fetches == 1) context->accept();
   const std::size_t fetch_max_bytes = context->broker.options().fetch_max_bytes;
   const std::size_t room = fetch_max_bytes - std::min(fetch_max_bytes, connection.unsent_bytes);
-  planned_fetch plan = plan_fetch(request, context->version, *context->broker.image(), room);
+  planned_fetch plan = plan_fetch(request, opened.session.get(), context->version, *context->broker.image(), room);
+  // A request of a few bytes may ask for all partitions of a large session.
+  context->memory.resize(context->memory.size_bytes() + plan.places.size() * planned_partition_bytes);
   if (!plan.request.slices.empty()) {
     plan.request.memory = context->broker.environment().answers;
     plan.request.abandoned = {context->connection, &connection.ended};
@@ -151,6 +182,7 @@ answer_of<protocol::fetch_response> fetch(request_ptr context, protocol::fetch_r
     auto answer = co_await on_braid<result<braid::fetch_answer>>(context, std::move(read));
     fill(plan, answer, context->version, *context->broker.image());
   }
+  context->sessions.finish(opened, request, context->version, plan.response);
   co_return std::move(plan.response);
 }
 

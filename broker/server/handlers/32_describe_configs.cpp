@@ -55,6 +55,8 @@ void describe_broker(const describe_configs_request::describe_configs_resource& 
       {"auto.create.topics.enable", options.auto_create_topics ? "true" : "false", config_type::boolean},
       {"broker.id", fmt::format("{}", options.id), config_type::int32},
       {"fetch.max.bytes", std::to_string(options.fetch_max_bytes), config_type::int32},
+      {"max.incremental.fetch.session.cache.slots", std::to_string(options.fetch_sessions.max_sessions),
+       config_type::int32},
       {"num.partitions", std::to_string(options.default_partitions), config_type::int32},
   };
   for (const topic_config_rule& rule : topic_config_rules()) {

@@ -7,6 +7,7 @@
 #include "protocol/generated/create_partitions.hpp"
 #include "protocol/generated/create_topics.hpp"
 #include "protocol/generated/delete_topics.hpp"
+#include "protocol/generated/describe_cluster.hpp"
 #include "protocol/generated/describe_configs.hpp"
 #include "protocol/generated/fetch.hpp"
 #include "protocol/generated/incremental_alter_configs.hpp"
@@ -36,5 +37,7 @@ answer_of<protocol::create_partitions_response> create_partitions(request_ptr co
                                                                   protocol::create_partitions_request request);
 answer_of<protocol::incremental_alter_configs_response> incremental_alter_configs(
     request_ptr context, protocol::incremental_alter_configs_request request);
+answer_of<protocol::describe_cluster_response> describe_cluster(request_ptr context,
+                                                                protocol::describe_cluster_request request);
 
 }  // namespace braidmq::server::handlers

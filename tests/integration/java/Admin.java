@@ -8,10 +8,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.AdminClient;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.DescribeClusterOptions;
+import org.apache.kafka.clients.admin.DescribeClusterResult;
 import org.apache.kafka.clients.admin.DescribeConfigsOptions;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
@@ -19,9 +22,11 @@ import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicCollection;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.InvalidConfigurationException;
 import org.apache.kafka.common.errors.InvalidPartitionsException;
@@ -76,6 +81,8 @@ public class Admin {
     equal("the leader is a broker of the cluster", true,
         admin.describeCluster().nodes().get().contains(description.partitions().get(0).leader()));
 
+    describeCluster(admin, bootstrap);
+
     long begin = System.currentTimeMillis();
     Properties settings = new Properties();
     settings.put("bootstrap.servers", bootstrap);
@@ -93,8 +100,25 @@ public class Admin {
     equal("by time, between two", 5L, offset(admin, partition, OffsetSpec.forTimestamp(begin + 4001)));
     equal("by time, after all", -1L, offset(admin, partition, OffsetSpec.forTimestamp(begin + 60_000)));
     equal("of the greatest time", 9L, offset(admin, partition, OffsetSpec.maxTimestamp()));
+    equal("earliest that is local", 0L, offset(admin, partition, OffsetSpec.earliestLocal()));
+    equal("latest that is tiered", -1L, offset(admin, partition, OffsetSpec.latestTiered()));
     equal("latest of an empty partition", 0L, offset(admin, new TopicPartition(name, 2), OffsetSpec.latest()));
     System.out.println("admin: all as expected");
+  }
+
+  private static void describeCluster(AdminClient admin, String bootstrap) throws Exception {
+    DescribeClusterResult plain = admin.describeCluster();
+    equal("operations when nobody asked", true, plain.authorizedOperations().get() == null);
+    equal("an id of the cluster", 22, plain.clusterId().get().length());
+    DescribeClusterResult all =
+        admin.describeCluster(new DescribeClusterOptions().includeAuthorizedOperations(true).includeFencedBrokers(true));
+    equal("brokers", 1, all.nodes().get().size());
+    Node broker = all.nodes().get().iterator().next();
+    equal("its address", bootstrap, broker.host() + ":" + broker.port());
+    equal("it is not fenced", false, broker.isFenced());
+    equal("the controller", broker.id(), all.controller().get().id());
+    equal("operations", Set.of(AclOperation.CREATE, AclOperation.ALTER, AclOperation.DESCRIBE, AclOperation.CLUSTER_ACTION,
+        AclOperation.DESCRIBE_CONFIGS, AclOperation.ALTER_CONFIGS, AclOperation.IDEMPOTENT_WRITE), all.authorizedOperations().get());
   }
 
   private static void change(AdminClient admin, String bootstrap, String prefix) throws Exception {

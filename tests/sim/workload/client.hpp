@@ -136,6 +136,7 @@ std::unique_ptr<client> make_idempotent_producer(workload_context& context, rng 
 std::unique_ptr<client> make_plain_producer(workload_context& context, rng chance);
 std::unique_ptr<client> make_atomic_producer(workload_context& context, rng chance, bool idempotent);
 std::unique_ptr<client> make_fetcher(workload_context& context, rng chance);
+std::unique_ptr<client> make_session_fetcher(workload_context& context, rng chance);
 std::unique_ptr<client> make_offset_lister(workload_context& context, rng chance);
 std::unique_ptr<client> make_topic_creator(workload_context& context, rng chance);
 std::unique_ptr<client> make_topic_churner(workload_context& context, rng chance);

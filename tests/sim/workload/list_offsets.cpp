@@ -15,7 +15,7 @@ class offset_lister final : public client {
  private:
   void on_turn() override {
     if (in_flight() >= 2 || any_lasting_topic() == nullptr || !take_operation()) return;
-    const std::int16_t version = any_version(1, 7);
+    const std::int16_t version = any_version(1, 11);
     auto asked = std::make_shared<std::vector<offset_record>>();
     protocol::list_offsets_request request;
     request.replica_id = model::broker_id(-1);

@@ -77,6 +77,9 @@ conditions draw_conditions(rng& chance, std::uint64_t operations) {
   drawn.operations = operations;
   drawn.state_hash_interval = one_of<std::uint64_t>(chance, {1, 1, 3, 16});
   drawn.atomic_producers = static_cast<int>(chance.between(0, 2));
+  drawn.session_readers = static_cast<int>(chance.between(0, 2));
+  drawn.broker.fetch_sessions.max_sessions = one_of<std::size_t>(chance, {0, 1, 2, 1000});
+  drawn.broker.fetch_sessions.max_bytes = one_of<std::size_t>(chance, {1'500, 4'000, 64U << 20U});
   return drawn;
 }
 

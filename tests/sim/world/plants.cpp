@@ -15,13 +15,14 @@
 namespace braidmq::sim {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, plant>, 12> names{{
+constexpr std::array<std::pair<std::string_view, plant>, 13> names{{
     {"none", plant::none},
     {"skip-fsync", plant::skip_fsync},
     {"lost-dirsync", plant::lost_dirsync},
     {"early-ack", plant::early_ack},
     {"forget-sequences", plant::forget_sequences},
     {"torn-visibility", plant::torn_visibility},
+    {"secret-ends", plant::secret_ends},
     {"forget-deletions", plant::forget_deletions},
     {"unsynced-segments", plant::unsynced_segments},
     {"unsynced-checkpoint", plant::unsynced_checkpoint},
@@ -218,17 +219,20 @@ class half_atomic_filter final : public net::frame_handler {
   net::frame_handler& target_;
 };
 
-// The last partition with records in a fetch answer ends one batch too early.
-class torn_visibility_filter final : public net::frame_handler {
+using fetch_change = void (*)(protocol::fetch_response& answer, bool in_session);
+
+// Answers of fetches come changed.
+class fetch_filter final : public net::frame_handler {
  public:
-  explicit torn_visibility_filter(net::frame_handler& target) : target_(target) {}
+  fetch_filter(net::frame_handler& target, fetch_change change) : target_(target), change_(change) {}
 
   void handle(const std::shared_ptr<net::connection_info>& connection, bytes frame, unique_function<void()> accepted,
               unique_function<void(result<net::answer>)> respond) override {
     if (key_of(frame) == protocol::fetch_response::api_key) {
       const auto version = load_be<std::int16_t>(frame.data() + 2);
-      respond = [version, respond = std::move(respond)](result<net::answer> answer) mutable {
-        if (answer && *answer && (*answer)->size() == 2) tear((**answer)[1], version);
+      respond = [version, change = change_, in_session = goes_on(frame),
+                 respond = std::move(respond)](result<net::answer> answer) mutable {
+        if (answer && *answer && (*answer)->size() == 2) apply(change, (**answer)[1], version, in_session);
         respond(std::move(answer));
       };
     }
@@ -236,29 +240,53 @@ class torn_visibility_filter final : public net::frame_handler {
   }
 
  private:
-  static void tear(bytes& body, std::int16_t version) {
+  static bool goes_on(const bytes& frame) {
+    const auto decoded = protocol::decode_request_frame(frame);
+    if (!decoded) return false;
+    const auto request = protocol::fetch_request::decode(decoded->body, decoded->header.request_api_version);
+    return request && request->session_epoch > 0;
+  }
+
+  static void apply(fetch_change change, bytes& body, std::int16_t version, bool in_session) {
     auto response = protocol::fetch_response::decode(body, version);
-    if (!response || response->responses.empty() || response->responses.back().partitions.empty()) return;
-    auto& last = response->responses.back().partitions.back();
-    if (!last.records || last.records->empty()) return;
-    model::batch_reader reader(*last.records);
-    std::size_t begin_of_last = 0;
-    std::optional<model::offset> base;
-    for (std::size_t at = 0;; at = reader.position()) {
-      const auto batch = reader.next();
-      if (!batch || !*batch) break;
-      begin_of_last = at;
-      base = (*batch)->header.base_offset;
-    }
-    if (!base) return;
-    last.records = last.records->slice(0, begin_of_last);
-    last.high_watermark = *base;
+    if (!response) return;
+    change(*response, in_session);
     byte_buffer buffer;
     if (response->encode(buffer, version)) body = buffer.freeze();
   }
 
   net::frame_handler& target_;
+  fetch_change change_;
 };
+
+// The last partition with records in a fetch answer ends one batch too early.
+void tear(protocol::fetch_response& response, bool /*in_session*/) {
+  if (response.responses.empty() || response.responses.back().partitions.empty()) return;
+  auto& last = response.responses.back().partitions.back();
+  if (!last.records || last.records->empty()) return;
+  model::batch_reader reader(*last.records);
+  std::size_t begin_of_last = 0;
+  std::optional<model::offset> base;
+  for (std::size_t at = 0;; at = reader.position()) {
+    const auto batch = reader.next();
+    if (!batch || !*batch) break;
+    begin_of_last = at;
+    base = (*batch)->header.base_offset;
+  }
+  if (!base) return;
+  last.records = last.records->slice(0, begin_of_last);
+  last.high_watermark = *base;
+}
+
+// Only partitions that give records count as news of a session.
+void keep_ends_secret(protocol::fetch_response& response, bool in_session) {
+  if (!in_session) return;
+  for (auto& topic : response.responses) {
+    std::erase_if(topic.partitions, [](const auto& one) {
+      return one.error_code == protocol::error_code::none && (!one.records || one.records->empty());
+    });
+  }
+}
 
 }  // namespace
 
@@ -270,7 +298,7 @@ std::optional<plant> parse_plant(std::string_view name) {
 }
 
 std::string_view plant_names() {
-  return "none, skip-fsync, lost-dirsync, early-ack, forget-sequences, torn-visibility, forget-deletions, "
+  return "none, skip-fsync, lost-dirsync, early-ack, forget-sequences, torn-visibility, secret-ends, forget-deletions, "
          "unsynced-segments, unsynced-checkpoint, checkpoint-ahead, early-release, half-atomic";
 }
 
@@ -291,7 +319,8 @@ wal_wrapper metadata_wal_plant(plant which) {
 std::unique_ptr<net::frame_handler> frame_plant(plant which, net::frame_handler& target) {
   if (which == plant::forget_sequences) return std::make_unique<forget_sequences_filter>(target);
   if (which == plant::half_atomic) return std::make_unique<half_atomic_filter>(target);
-  if (which == plant::torn_visibility) return std::make_unique<torn_visibility_filter>(target);
+  if (which == plant::torn_visibility) return std::make_unique<fetch_filter>(target, &tear);
+  if (which == plant::secret_ends) return std::make_unique<fetch_filter>(target, &keep_ends_secret);
   return nullptr;
 }
 

@@ -18,6 +18,7 @@ enum class plant {
   early_ack,            // the write-ahead log reports durable what it has only been given
   forget_sequences,     // producers' sequences are not looked at
   torn_visibility,      // one partition of an answer ends earlier than the others
+  secret_ends,          // a fetch session keeps quiet about an end that moved
   unsynced_segments,    // a checkpoint speaks of bytes that were not synced
   unsynced_checkpoint,  // the checkpoint's file takes its place before its bytes are on disk
   checkpoint_ahead,     // the checkpoint says that it stands one entry further than it does

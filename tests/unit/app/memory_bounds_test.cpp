@@ -34,6 +34,12 @@ TEST(memory_bounds, of_requests_leave_room_for_two_of_the_largest) {
   EXPECT_EQ(large.answers_max_bytes, 512 * mib);
 }
 
+TEST(memory_bounds, of_fetch_sessions_are_a_small_part) {
+  const memory_bounds wanted{.fetch_sessions_max_bytes = 64 * mib};
+  EXPECT_EQ(bound_by_memory(wanted, {.memory_bytes = 512 * mib}).fetch_sessions_max_bytes, 16 * mib);
+  EXPECT_EQ(bound_by_memory(wanted, {.memory_bytes = 16'000 * mib}).fetch_sessions_max_bytes, 64 * mib);
+}
+
 TEST(memory_bounds, says_where_the_limits_come_from) {
   EXPECT_EQ(to_string(runtime::resources{
                 .cpus = 1.5, .memory_bytes = 512 * mib, .cpus_limited = true, .memory_limited = true}),

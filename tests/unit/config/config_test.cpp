@@ -28,6 +28,7 @@ TEST(config, defaults_are_kafkas_and_only_data_dir_must_be_given) {
   EXPECT_EQ(c->message_max_bytes, 1048588);
   EXPECT_EQ(c->socket_request_max_bytes, 104857600);
   EXPECT_EQ(c->fetch_max_bytes, 57671680);
+  EXPECT_EQ(c->fetch_session_slots, 1000);
   EXPECT_EQ(c->connections_max_idle_ms, 600000);
   EXPECT_EQ(c->log_segment_bytes, 1073741824);
   EXPECT_EQ(c->log_index_interval_bytes, 4096);

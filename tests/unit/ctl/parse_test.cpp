@@ -51,6 +51,38 @@ TEST(parse, lines) {
   for (const char* text : {"", "orders", "orders\tv", "\tk\tv"}) EXPECT_FALSE(parse_line(text)) << text;
 }
 
+TEST(parse, topics) {
+  EXPECT_EQ(parse_topic("orders")->name, "orders");
+  EXPECT_FALSE(parse_topic("orders")->partition);
+  EXPECT_EQ(parse_topic("orders:12")->name, "orders");
+  EXPECT_EQ(parse_topic("orders:12")->partition, 12);
+  for (const char* text : {"", ":1", "orders:", "orders:x", "orders:-1", "orders:1:2", "orders:99999999999"}) {
+    EXPECT_FALSE(parse_topic(text)) << text;
+  }
+}
+
+TEST(parse, starts) {
+  using kind = kafka_client::start_position::kind;
+  constexpr std::int64_t now = 1'700'000'000'000;
+  const auto is = [](std::string_view text, kind what, std::int64_t value) {
+    const auto parsed = parse_start(text, now);
+    return parsed && parsed->what == what && parsed->value == value;
+  };
+  EXPECT_TRUE(is("earliest", kind::earliest, 0));
+  EXPECT_TRUE(is("latest", kind::latest, 0));
+  EXPECT_TRUE(is("0", kind::offset, 0));
+  EXPECT_TRUE(is("9223372036854775807", kind::offset, 9'223'372'036'854'775'807));
+  EXPECT_TRUE(is("10m", kind::time, now - 600'000));
+  EXPECT_TRUE(is("1970-01-01T00:00:00Z", kind::time, 0));
+  EXPECT_TRUE(is("2023-11-14T22:13:20Z", kind::time, now));
+  EXPECT_TRUE(is("2024-02-29T23:59:59.250Z", kind::time, 1'709'251'199'250));
+  for (const char* text : {"", "-1", "+1", "9223372036854775808", "newest", "2023-11-14", "2023-11-14T22:13:20",
+                           "2023-02-29T00:00:00Z", "2023-13-01T00:00:00Z", "2023-11-14T24:00:00Z",
+                           "2023-11-14T22:13:60Z", "2023-11-14 22:13:20Z", "2023-11-14T22:13:20.25Z"}) {
+    EXPECT_FALSE(parse_start(text, now)) << text;
+  }
+}
+
 TEST(parse, addresses) {
   EXPECT_EQ(url_of("127.0.0.1:9644"), "http://127.0.0.1:9644");
   EXPECT_EQ(url_of("http://h:1"), "http://h:1");

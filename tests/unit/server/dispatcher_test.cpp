@@ -62,7 +62,7 @@ TEST_F(DispatcherTest, EveryServedVersionOfEveryApiAnswers) {
     EXPECT_EQ(answer.high_watermark.value(), 11);
     EXPECT_GT(answer.records->size(), 11U * 61U);
   });
-  each(1, 7, [&](std::int16_t version) {
+  each(1, 11, [&](std::int16_t version) {
     for (const std::int64_t time : {-1L, -2L, 0L}) {
       protocol::list_offsets_request request;
       auto& wanted = request.topics.emplace_back();
