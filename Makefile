@@ -82,7 +82,7 @@ release: build/release/build.ninja ## Optimised broker in build/release
 
 # --- Check ------------------------------------------------------------------------------------------------------------
 
-.PHONY: test integration sim sim-long tsan ubsan fuzz bench lint format
+.PHONY: test integration sim sim-planted sim-long tsan ubsan fuzz bench lint format
 test: build $(JAVA_STAMP) $(VENV_STAMP) ## Unit, conformance, simulator smoke, operator, tidy and integration tests; ends with counts
 	@$(KUBE_TOOLS) helm kube-apiserver
 	@$(PYTHON) tests/run.py --build build/debug --jobs $(JOBS) $(if $(ONLY),--only '$(ONLY)')
@@ -93,6 +93,10 @@ integration: build $(JAVA_STAMP) $(VENV_STAMP) ## Integration tests only (ONLY='
 sim: build/release/build.ninja ## Simulate SIM_SEEDS=200 seeds from SEED=1 under crashes
 	@ninja -C build/release -j$(JOBS) braid-sim
 	@build/release/tests/sim/braid-sim $(SIM_ARGS)
+
+sim-planted: build/release/build.ninja ## Search each planted bug again, among 1,000 seeds from SEED=1
+	@ninja -C build/release -j$(JOBS) braid-sim
+	@build/release/tests/sim/braid-sim --every-plant --seed $(SEED) --seeds 1000
 
 sim-long: ## Simulate 20,000 seeds
 	@$(MAKE) sim SIM_SEEDS=20000

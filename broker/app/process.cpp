@@ -163,9 +163,11 @@ status process::open_broker() {
                                          segment_disk_,           background_};
   environment.requests = requests_;
   environment.answers = answers_;
-  environment.on_state_hash = [](raft::index index, const hash128& hash) {
-    spdlog::debug("the state of the braid at entry {} has the hash {}", index, hash.to_string());
-  };
+  if (spdlog::should_log(spdlog::level::debug)) {
+    environment.on_state_hash = [](raft::index index, const hash128& hash) {
+      spdlog::debug("the state of the braid at entry {} has the hash {}", index, hash.to_string());
+    };
+  }
   environment.on_disk_full = [](bool is_full, const std::string& why) {
     if (is_full)
       spdlog::error("writes are refused for want of space: {}; reads and deletions go on", why);

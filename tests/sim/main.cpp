@@ -23,6 +23,7 @@ struct arguments {
   bool verbose = false;
   bool twice = false;
   bool expect_violation = false;
+  bool every_plant = false;
 };
 
 struct totals {
@@ -38,6 +39,8 @@ struct totals {
   std::uint64_t stops = 0;
   std::uint64_t disk_errors = 0;
   std::uint64_t interrupted = 0;
+  std::uint64_t full_disks = 0;
+  std::uint64_t state_hashes = 0;
   double simulated_seconds = 0;
 
   void add(const run_outcome& one) {
@@ -52,6 +55,8 @@ struct totals {
     stops += one.machine.clean_stops;
     disk_errors += one.machine.disk_errors;
     interrupted += one.machine.recoveries_cut_short;
+    full_disks += one.machine.full_disks;
+    state_hashes += one.machine.state_hashes;
     simulated_seconds += one.simulated_seconds;
   }
 };
@@ -104,8 +109,11 @@ void print_totals(const totals& all, double real_seconds) {
       "acknowledged, {} batches sent again\n",
       all.simulated_seconds, real_seconds, all.simulated_seconds / real_seconds, all.operations,
       static_cast<double>(all.operations) / real_seconds, all.tasks, all.records, all.repetitions);
-  fmt::print("{} lives of brokers: {} power cuts ({} inside of recovery), {} kills, {} clean stops, {} disk errors\n",
-             all.lives, all.power_cuts, all.interrupted, all.kills, all.stops, all.disk_errors);
+  fmt::print(
+      "{} lives of brokers: {} power cuts ({} inside of recovery), {} kills, {} clean stops, {} disk errors, {} full "
+      "disks; {} state hashes\n",
+      all.lives, all.power_cuts, all.interrupted, all.kills, all.stops, all.disk_errors, all.full_disks,
+      all.state_hashes);
   fmt::print("{} passed, {} failed\n", all.passed, all.failed);
 }
 
@@ -155,6 +163,23 @@ int run_all(const arguments& given) {
   return all.failed == 0 && !differs ? 0 : 1;
 }
 
+// Searches each planted bug among the seeds given.
+int run_every_plant(arguments given) {
+  given.expect_violation = true;
+  int found = 0;
+  int all = 0;
+  std::istringstream names{std::string(plant_names())};
+  for (std::string name; std::getline(names >> std::ws, name, ',');) {
+    if (name == "none") continue;
+    ++all;
+    given.planted = name;
+    fmt::print("{}:\n", name);
+    found += run_all(given) == 0 ? 1 : 0;
+  }
+  fmt::print("{} of {} planted bugs found\n", found, all);
+  return found == all ? 0 : 1;
+}
+
 }  // namespace
 }  // namespace braidmq::sim
 
@@ -170,8 +195,9 @@ int main(int argc, char** argv) {
   app.add_option("--plant", given.planted, "a bug to be found: " + std::string(plant_names()))
       ->check([](const std::string& name) { return parse_plant(name) ? "" : "no such bug: " + name; });
   app.add_flag("--expect-violation", given.expect_violation, "exit 0 when a violation was found, and stop there");
+  app.add_flag("--every-plant", given.every_plant, "search each of the planted bugs");
   app.add_flag("--twice", given.twice, "run each seed twice and compare the event hashes");
   app.add_flag("--verbose", given.verbose, "tell every fault and every violation");
   CLI11_PARSE(app, argc, argv);
-  return run_all(given);
+  return given.every_plant ? run_every_plant(given) : run_all(given);
 }

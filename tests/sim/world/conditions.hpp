@@ -38,7 +38,7 @@ struct conditions {
   int plain_producers = 0;
   int readers = 0;
   int atomic_producers = 0;  // every other one of them idempotent
-  int session_readers = 0;  // with incremental fetch sessions
+  int session_readers = 0;   // with incremental fetch sessions
   std::size_t largest_value_bytes = 0;
   std::uint64_t operations = 0;
   std::uint64_t state_hash_interval = 1;
