@@ -45,8 +45,15 @@ result<std::unique_ptr<partition_log>> partition_log::open(io::file_system& fs, 
 result<std::unique_ptr<partition_log>> partition_log::open(io::file_system& fs, io::executor& disk, io::executor& owner,
                                                            std::string folder, log_options options,
                                                            const log_manifest& manifest, log_callbacks callbacks) {
-  // A log that was never written to has no folder yet.
-  if (manifest.segments.empty()) BRAID_TRY_VOID(fs.make_directories(folder));
+  // A log without a byte has no folder, and gets none before its first write.
+  if (manifest.segments.empty()) {
+    BRAID_TRY_VOID(remove_segments(fs, folder));
+    auto empty = std::make_unique<file_partition_log>(fs, disk, owner, std::move(folder), options, std::nullopt,
+                                                      std::move(callbacks));
+    empty->start_ = manifest.start;
+    empty->epochs_ = manifest.epochs;
+    return empty;
+  }
   BRAID_TRY(recovered, restore(fs, folder, options, manifest));
   return std::make_unique<file_partition_log>(fs, disk, owner, std::move(folder), options, std::move(recovered),
                                               std::move(callbacks));

@@ -44,6 +44,8 @@ class file_partition_log final : public partition_log {
   void remove(unique_function<void(status)> done) override;
 
  private:
+  friend class partition_log;  // which opens it
+
   using self_token = std::weak_ptr<file_partition_log*>;
 
   struct segment_job {

@@ -257,11 +257,11 @@ class Test:
                               check=False)
         return done.returncode, done.stdout, done.stderr
 
-    def own_broker(self):
+    def own_broker(self, **settings):
         """For promises that go beyond what other brokers do: the external one is no measure of them."""
         if self.external:
             raise Skip("a promise of BraidMQ only")
-        return self.broker()
+        return self.broker(**settings)
 
     def run(self, *command, stdin=None, timeout=180):
         """Output of a program that must end with 0."""

@@ -113,7 +113,7 @@ def test_deleted_topics_stay_deleted_after_a_kill(t):
     """Also their files go; a topic that was made anew under a name keeps its own records only."""
     from confluent_kafka.admin import AdminClient, NewPartitions
 
-    broker = t.own_broker()
+    broker = t.own_broker(braid_checkpoint_interval_ms=300)
     gone, anew, grown = t.topic(broker, partitions=2), t.topic(broker), t.topic(broker)
     with broker.connect() as c:
         for topic in (gone, anew, grown):
@@ -137,3 +137,57 @@ def test_deleted_topics_stay_deleted_after_a_kill(t):
             equal(kafka_raw.read_batches(c.fetch(anew, 0)[2]), [(0, b"new")])
             equal(c.list_offsets(anew, kafka_raw.LATEST)[2], 1)
         wait_until(lambda: len(list(folders.iterdir())) == 2, "the folders of what is there, and no other")
+
+
+def log_figure(broker, name, log="braid"):
+    prefix = f'braidmq_{name}{{log="{log}"}} '
+    return next(float(line.split()[1]) for line in broker.http("/metrics")[1].splitlines() if line.startswith(prefix))
+
+
+def entries_applied(broker):
+    name = 'braidmq_braid_entries_applied_total{braid="0"} '
+    return next(float(line.split()[1]) for line in broker.http("/metrics")[1].splitlines() if line.startswith(name))
+
+
+def test_a_start_goes_on_from_the_checkpoint(t):
+    """What it covers is not read from the log again, and the log lets it go."""
+    broker = t.own_broker(braid_checkpoint_interval_ms=300, wal_file_bytes=1 << 20)
+    topic = t.topic(broker)
+    values = [b"%06d" % i + b"x" * 50_000 for i in range(100)]
+    with broker.connect() as c:
+        for i, value in enumerate(values):
+            equal(c.produce(topic, kafka_raw.record_batch([value], producer=(4711, 0, i))), (0, i))
+    wait_until(lambda: log_figure(broker, "checkpoint_pending_bytes") == 0, "a checkpoint of all that was written")
+    assert log_figure(broker, "checkpoints_total") >= 1
+    wait_until(lambda: log_figure(broker, "wal_files") <= 2, "the files of the log before it are let go")
+    wait_until(lambda: log_figure(broker, "checkpoint_index", "metadata") > 0, "a checkpoint of the metadata")
+    for _ in range(2):
+        broker.kill()
+        broker.start()
+        # The first entry of each leader, and what was asked after the start before.
+        assert entries_applied(broker) <= 3, entries_applied(broker)
+        with broker.connect() as c:
+            equal(c.list_offsets(topic, kafka_raw.LATEST)[2], 100)
+            for at in (0, 50, 99):
+                equal(kafka_raw.read_batches(c.fetch(topic, at)[2])[0], (at, values[at]))
+            equal(c.produce(topic, kafka_raw.record_batch([values[97]], producer=(4711, 0, 97))), (0, 97))
+
+
+def test_a_damaged_checkpoint_is_refused_in_words(t):
+    broker = t.own_broker(braid_checkpoint_interval_ms=300)
+    topic = t.topic(broker)
+    with broker.connect() as c:
+        equal(c.produce(topic, kafka_raw.record_batch([b"a"])), (0, 0))
+    checkpoint = broker.folder / "data" / "checkpoints" / "braid"
+    wait_until(lambda: log_figure(broker, "checkpoint_pending_bytes") == 0, "a checkpoint")
+    broker.kill()
+    content = bytearray(checkpoint.read_bytes())
+    content[len(content) // 2] ^= 4
+    checkpoint.write_bytes(content)
+    before = folder_hash(broker.folder / "data" / "partitions")
+    broker.spawn()
+    equal(broker.wait_exit(), 1, broker.output())
+    for words in (str(checkpoint), "damaged", "nothing was changed"):
+        assert words in broker.output(), broker.output()
+    equal(folder_hash(broker.folder / "data" / "partitions"), before, "the refused start changed partitions")
+    equal(checkpoint.read_bytes(), bytes(content))

@@ -102,6 +102,27 @@ TEST_F(RestoreTest, ComesBackToEachPinAfterAPowerCut) {
   }
 }
 
+TEST_F(RestoreTest, ALogWithoutAByteHasNoFolder) {
+  const log_manifest manifest{model::offset(7), model::offset(7), {}, {}};
+  {
+    log_harness harness(fs_);
+    ASSERT_TRUE(open(fs_, harness, manifest));
+    EXPECT_EQ(harness.log->start_offset().value(), 7);
+    EXPECT_EQ(harness.log->end_offset().value(), 7);
+    EXPECT_FALSE(*fs_.exists(folder));
+    harness.log->append(make_batch(7, 3));
+    ASSERT_TRUE(harness.drain());
+  }
+  // What was written after the checkpoint is made again.
+  fs_.kill_process();
+  log_harness harness(fs_);
+  ASSERT_TRUE(open(fs_, harness, manifest));
+  EXPECT_FALSE(*fs_.exists(folder));
+  harness.log->append(make_batch(7, 3));
+  ASSERT_TRUE(harness.drain());
+  EXPECT_EQ(harness.read(7, no_limit, 1U << 20U)->size(), 1U);
+}
+
 TEST_F(RestoreTest, WithoutTheSyncsAPowerCutIsFound) {
   const log_manifest manifest = write(fs_, batch_count, false);
   sim::rng chance(1);
