@@ -11,6 +11,12 @@ namespace {
 
 using protocol::error_code;
 
+using partition_response = protocol::produce_response::partition_produce_response;
+
+bool is_culprit(const partition_response* slice) {
+  return slice->error_code != error_code::none && slice->error_code != error_code::operation_not_attempted;
+}
+
 bool is_sequence_refusal(error_code code) {
   return code == error_code::out_of_order_sequence_number || code == error_code::invalid_producer_epoch;
 }
@@ -74,21 +80,25 @@ error_code whole_code(error_code code) {
   return code == error_code::message_too_large ? error_code::record_list_too_large : code;
 }
 
-bool refuse_together(const std::vector<atomic_slice>& slices) {
-  const auto is_culprit = [](const atomic_slice& one) {
-    return one.answer->error_code != error_code::none && one.answer->error_code != error_code::operation_not_attempted;
-  };
-  const auto culprit = std::ranges::find_if(slices, is_culprit);
+bool refuse_together(const std::vector<partition_response*>& slices,
+                     const std::function<std::string(std::size_t)>& name_of) {
+  const auto culprit = std::ranges::find_if(slices, &is_culprit);
   if (culprit == slices.end()) return false;
-  const std::string why = fmt::format("nothing of this atomic write was written, because of {}: {}", culprit->name,
-                                      culprit->answer->error_message.value_or(""));
-  for (const atomic_slice& one : slices) {
-    auto& answer = *one.answer;
-    answer.base_offset = model::offset(-1);
-    if (!is_culprit(one)) answer.error_message = why;
-    if (is_culprit(one) && is_sequence_refusal(answer.error_code)) answer.error_message = why;
-    const bool has_own_code = is_culprit(one) && !is_sequence_refusal(answer.error_code);
-    answer.error_code = has_own_code ? culprit_code(answer.error_code) : error_code::operation_not_attempted;
+  const std::string why =
+      fmt::format("nothing of this atomic write was written, because of {}: {}",
+                  name_of(static_cast<std::size_t>(culprit - slices.begin())), (*culprit)->error_message.value_or(""));
+  // A request of many slices that say little must not make an answer that says much.
+  constexpr std::size_t most_words_bytes = std::size_t{1} << 20U;
+  std::size_t left = most_words_bytes;
+  for (partition_response* one : slices) {
+    one->base_offset = model::offset(-1);
+    if (is_culprit(one) && !is_sequence_refusal(one->error_code)) {
+      one->error_code = culprit_code(one->error_code);
+      continue;
+    }
+    one->error_code = error_code::operation_not_attempted;
+    one->error_message = why.size() <= left ? why : std::string();
+    left -= one->error_message->size();
   }
   return true;
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,14 +26,11 @@ protocol::error_code culprit_code(protocol::error_code code);
 // The same for a failure of the whole request.
 protocol::error_code whole_code(protocol::error_code code);
 
-struct atomic_slice {
-  protocol::produce_response::partition_produce_response* answer;
-  std::string name;  // for people: "partition 3 of 'orders'"
-};
-
 // Turns the answers of an atomic write's slices, each as it would be alone, into those of a refusal, when there is one
-// with an error. True when that is so.
-bool refuse_together(const std::vector<atomic_slice>& slices);
+// with an error. True when that is so. `name_of` names the first culprit by its place, for people; the reason stands on
+// every slice, as far as all of the words take a megabyte.
+bool refuse_together(const std::vector<protocol::produce_response::partition_produce_response*>& slices,
+                     const std::function<std::string(std::size_t)>& name_of);
 
 // A topic of an atomic write as the metadata image has it.
 struct expected_topic {

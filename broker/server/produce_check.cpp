@@ -46,6 +46,14 @@ const metadata::topic_image* find(const metadata::image& image, const topic_data
   return version >= first_produce_with_topic_ids ? image.find(topic.topic_id) : image.find(topic.name);
 }
 
+// An unknown topic's name can be longer than any topic's. Cut between characters: it goes back in a string.
+std::string shortened(const std::string& name) {
+  constexpr std::size_t longest_name = 249;
+  std::size_t end = std::min(longest_name, name.size());
+  while (end > 0 && end < name.size() && (static_cast<unsigned char>(name[end]) & 0xc0U) == 0x80U) --end;
+  return name.substr(0, end);
+}
+
 class checker {
  public:
   checker(request_ptr context, const protocol::produce_request& request, metadata::image_ptr image)
@@ -121,7 +129,7 @@ class checker {
   }
 
   void compose() {
-    if (refuse_together(checked_.atomic_answers(*image_))) {
+    if (checked_.refuse_atomic_part(*image_)) {
       atomic_ = {};
       checked_.expected.clear();
     }
@@ -157,20 +165,21 @@ void refuse(partition_response& answer, error_code code, std::string message) {
   answer.error_message = std::move(message);
 }
 
-std::vector<atomic_slice> checked_produce::atomic_answers(const metadata::image& names) {
-  std::vector<atomic_slice> slices;
+bool checked_produce::refuse_atomic_part(const metadata::image& names) {
+  std::vector<partition_response*> slices;
   slices.reserve(atomic_places.size());
   for (const slice_place& place : atomic_places) {
-    auto& topic = response.responses[place.topic];
-    auto& answer = topic.partition_responses[place.partition];
-    std::string name = topic.name;
+    slices.push_back(&response.responses[place.topic].partition_responses[place.partition]);
+  }
+  return refuse_together(slices, [&](std::size_t place) {
+    const auto& topic = response.responses[atomic_places[place].topic];
+    std::string name = shortened(topic.name);
     if (name.empty()) {
       const metadata::topic_image* known = names.find(topic.topic_id);
       name = known == nullptr ? topic.topic_id.to_string() : known->name;
     }
-    slices.push_back({&answer, fmt::format("partition {} of '{}'", answer.index, name)});
-  }
-  return slices;
+    return fmt::format("partition {} of '{}'", slices[place]->index, name);
+  });
 }
 
 runtime::task<checked_produce> check_produce(request_ptr context, const protocol::produce_request* request,

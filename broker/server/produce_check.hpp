@@ -29,8 +29,8 @@ struct checked_produce {
   std::vector<slice_place> atomic_places;  // of the atomic part: in the unit all of them, or none when one is refused
   std::vector<expected_topic> expected;    // topics of the atomic part
 
-  // The answers of the atomic part; pointers into the response.
-  std::vector<atomic_slice> atomic_answers(const metadata::image& names);
+  // Turns the answers of the atomic part into those of a refusal, when one of them has an error. True when that is so.
+  bool refuse_atomic_part(const metadata::image& names);
 };
 
 // Whether a slice of this topic belongs to the request's atomic part. Null: a topic that is not known.

@@ -55,7 +55,7 @@ void fill(checked_produce& checked, const result<braid::unit_outcome>& outcome, 
     fill_one(answer, slice, place.stamped, code);
   }
   // When the atomic part was refused before, that has been said.
-  if (outcome && checked.unit.atomic_slices > 0) refuse_together(checked.atomic_answers(now));
+  if (outcome && checked.unit.atomic_slices > 0) checked.refuse_atomic_part(now);
 }
 
 bool has_failure(const protocol::produce_response& response) {

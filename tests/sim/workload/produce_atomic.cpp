@@ -1,7 +1,7 @@
 // A producer of atomic writes: each request has tag 9001 and batches for several partitions. Some have a culprit among
 // them (a partition or a topic that is not there, damaged bytes, a gap in the sequences) and must leave nothing behind.
 // With a producer id, one set is under way at a time; one whose outcome is not known is sent again, as it was, until it
-// is; one that was refused has used no sequence.
+// is; one that was refused at its first try has used no sequence.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -31,6 +31,7 @@ class atomic_producer final : public client {
     std::map<topic_partition_id, std::int32_t> sequences_after;
     std::int16_t version = first_version_with_tags;
     bool under_way = false;
+    int tries = 0;
   };
 
   void on_turn() override {
@@ -151,6 +152,7 @@ class atomic_producer final : public client {
   void repeat() {
     atomic_set& set = *unresolved_;
     set.under_way = true;
+    ++set.tries;
     auto call = std::make_shared<produce_call>(log(), set.batches, ++context().requests_made, connection_id(), true);
     send(call->message(set.version, -1, any_timeout()), set.version,
          [this, call, version = set.version](const result<bytes>& body) { on_answers(call->take(body, version)); });
@@ -165,6 +167,9 @@ class atomic_producer final : public client {
       for (const auto& [target, sequence] : unresolved_->sequences_after) next_sequences_[target] = sequence;
       unresolved_.reset();
     } else if (first != network_exception && says_not_written(first)) {
+      // Refused now (a topic was deleted meanwhile), and perhaps written by an earlier try: its sequences are not to be
+      // used again.
+      if (unresolved_->tries > 1) producer_id_ = -1;
       unresolved_.reset();
     }
   }

@@ -217,6 +217,23 @@ TEST_F(AtomicProduceTest, WhatTheBrokerChecksRefusesAllWithAFinalCode) {
   }
 }
 
+TEST_F(AtomicProduceTest, TheWordsOfARefusalAreBounded) {
+  start();
+  make_topics();
+  std::vector<wanted> slices(20'000, wanted{"a", std::nullopt, 0});
+  std::string long_name;
+  while (long_name.size() < 30'000) long_name += "\xc3\xa9";
+  slices[0] = {long_name, batch()};
+  slices[1] = {"b", batch()};
+  const auto answers = produce_late(request_for(slices));
+  ASSERT_EQ(answers.size(), slices.size());
+  std::size_t size = 0;
+  for (const slice_answer& one : answers) size += one.message.size();
+  EXPECT_LT(size, (std::size_t{1} << 20U) + 20'000 * 64);
+  EXPECT_NE(answers[1].message.find("\xc3\xa9'"), std::string::npos);
+  EXPECT_TRUE(protocol::is_utf8(answers[1].message)) << "cut between characters";
+}
+
 TEST_F(AtomicProduceTest, AGapOrAStaleEpochAnswers55OnEverySliceWithTheReason) {
   start();
   make_topics();
@@ -327,6 +344,47 @@ TEST_F(AtomicProduceTest, TheBrokersDefaultBindsWhatDoesNotSayOtherwise) {
   EXPECT_EQ(answers.at(0).code, error_code::operation_not_attempted);
   EXPECT_EQ(answers.at(1).code, error_code::none);
   EXPECT_EQ(answers.at(2).code, error_code::invalid_topic_exception);
+}
+
+// The image may know a topic before the braid has it.
+class ArrivalTest : public AtomicProduceTest {
+ protected:
+  void produce_to(const model::topic_partition_id& target) {
+    braid::produce_request request;
+    request.unit = {{{target, batch()}}, 1};
+    request.timeout = 30s;
+    expected_topics expected{{{target.topic, 1000}}, clock_, clock_.now() + atomic_patience};
+    produce_when_there(
+        broker_->braid(), std::move(request), std::move(expected), [this] { accepted_ = true; },
+        [this](result<braid::unit_outcome> said) { outcome_ = std::move(said); });
+    run();
+  }
+
+  bool accepted_ = false;
+  std::optional<result<braid::unit_outcome>> outcome_;
+};
+
+TEST_F(ArrivalTest, WhatTheBraidDoesNotHaveYetIsWaitedFor) {
+  start();
+  produce_to(sim::partition_of(9, 1));
+  EXPECT_FALSE(accepted_) << "what comes behind it on the connection waits too";
+  pass_time(500ms);
+  EXPECT_FALSE(outcome_);
+  broker_->braid().follow({1000, {{sim::partition_of(9, 1).topic, 2, {}, 1000}}, {}});
+  run();
+  ASSERT_TRUE(outcome_ && outcome_->has_value());
+  EXPECT_TRUE(accepted_);
+  EXPECT_FALSE((*outcome_)->slices.at(0).error) << (*outcome_)->slices.at(0).error.message();
+}
+
+TEST_F(ArrivalTest, ForASecondInAll) {
+  start();
+  produce_to(sim::partition_of(9, 1));
+  pass_time(999ms);
+  EXPECT_FALSE(outcome_);
+  pass_time(1ms);
+  ASSERT_TRUE(outcome_ && outcome_->has_value());
+  EXPECT_EQ((*outcome_)->slices.at(0).error, braid::errc::unknown_partition);
 }
 
 TEST_F(AtomicProduceTest, AcksZeroThatIsRefusedClosesTheConnection) {
