@@ -25,7 +25,11 @@ namespace {
 using namespace braidmq;
 
 const std::string folder = "/p";
-const storage::log_options options{.segment_bytes = 700, .index_interval_bytes = 150, .cache_bytes = 0};
+const storage::log_options options{
+    .segment_bytes = 700,
+    .index_interval_bytes = 150,
+    .cache_bytes = 0,
+    .decode = {.max_output_bytes = 1U << 16U, .max_chunk_bytes = 1U << 16U, .zstd_window_log_max = 16}};
 constexpr std::int64_t batches = 12;
 constexpr std::int64_t records_per_batch = 2;
 

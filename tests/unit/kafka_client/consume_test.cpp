@@ -7,9 +7,9 @@ namespace {
 
 using protocol::error_code;
 
-class Consume : public ::testing::Test {
+class ConsumeTest : public ::testing::Test {
  protected:
-  Consume() { log_.cluster.leaders = {{"t", {0}}}; }
+  ConsumeTest() { log_.cluster.leaders = {{"t", {0}}}; }
 
   // "partition:offset=value" of all records, or the error.
   result<std::vector<std::string>> read(consume_options options, std::size_t most = 1000) {
@@ -37,7 +37,7 @@ class Consume : public ::testing::Test {
   std::vector<std::int64_t> times_;
 };
 
-TEST_F(Consume, ReadsEveryCodecUpToTheEnd) {
+TEST_F(ConsumeTest, ReadsEveryCodecUpToTheEnd) {
   std::int64_t base = 0;
   for (const auto codec : {model::compression::none, model::compression::gzip, model::compression::snappy,
                            model::compression::lz4, model::compression::zstd}) {
@@ -52,7 +52,7 @@ TEST_F(Consume, ReadsEveryCodecUpToTheEnd) {
   EXPECT_GT(*log_.fetches, 0);
 }
 
-TEST_F(Consume, BeginsWhereItIsTold) {
+TEST_F(ConsumeTest, BeginsWhereItIsTold) {
   for (int i = 0; i < 4; ++i) log_.batches[0].push_back(batch_of(i * 2, {"a", "b"}));
   log_.ends[0] = 8;
   log_.starts[0] = 2;
@@ -72,7 +72,7 @@ TEST_F(Consume, BeginsWhereItIsTold) {
   }
 }
 
-TEST_F(Consume, FollowsWhatComes) {
+TEST_F(ConsumeTest, FollowsWhatComes) {
   log_.batches[0].push_back(batch_of(0, {"a"}));
   log_.batches[0].push_back(batch_of(1, {"late"}));
   log_.ends[0] = 1;
@@ -81,7 +81,7 @@ TEST_F(Consume, FollowsWhatComes) {
   EXPECT_EQ(*seen, (list{"0:0=a", "0:1=late"}));
 }
 
-TEST_F(Consume, TakesPartitionsOfSeveralLeadersOrOne) {
+TEST_F(ConsumeTest, TakesPartitionsOfSeveralLeadersOrOne) {
   log_.cluster.leaders = {{"t", {0, 1, 0}}};
   for (int p = 0; p < 3; ++p) {
     log_.batches[p] = {batch_of(0, {"x", "y"})};
@@ -101,14 +101,14 @@ TEST_F(Consume, TakesPartitionsOfSeveralLeadersOrOne) {
   EXPECT_EQ(read({}).error().code, errc::invalid_request);
 }
 
-TEST_F(Consume, LeavesOutControlBatchesAndUsesTheBrokersTime) {
+TEST_F(ConsumeTest, LeavesOutControlBatchesAndUsesTheBrokersTime) {
   log_.batches[0] = {batch_of(0, {"a"}, {.timestamps = model::timestamp_type::log_append_time}),
                      batch_of(1, {"marker"}, {.transactional = true, .control = true}), batch_of(2, {"c"})};
   log_.ends[0] = 3;
   EXPECT_EQ(*read({}), (list{"0:0=a", "0:2=c"}));
 }
 
-TEST_F(Consume, RefusesWhatIsDamaged) {
+TEST_F(ConsumeTest, RefusesWhatIsDamaged) {
   log_.ends[0] = 2;
   const auto error_of = [&](bytes batch) {
     log_.batches[0] = {std::move(batch)};
@@ -131,7 +131,7 @@ TEST_F(Consume, RefusesWhatIsDamaged) {
   EXPECT_EQ(read({}).error().code, errc::refused);
 }
 
-TEST_F(Consume, DoesNotWaitForEverForRecordsThatAreNotThere) {
+TEST_F(ConsumeTest, DoesNotWaitForEverForRecordsThatAreNotThere) {
   log_.ends[0] = 5;
   const auto said = read({});
   ASSERT_FALSE(said);
