@@ -48,7 +48,7 @@ TEST_F(MetadataCheckpointTest, AnImageComesBackWhole) {
   const auto loaded = read_checkpoint(fs_, checkpoint_path, group);
   ASSERT_TRUE(loaded) << loaded.error().to_string();
   const image_ptr was = machine_.current();
-  const image_ptr now = *loaded;
+  const image_ptr& now = *loaded;
   ASSERT_TRUE(now);
   EXPECT_EQ(now->index(), was->index());
   EXPECT_EQ(now->topics_index(), was->topics_index());
