@@ -55,11 +55,15 @@ void aggregator::build_changes(built_entry& entry) {
 }
 
 std::vector<request_id> aggregator::take_all() {
+  changes_.clear();
+  return take_requests();
+}
+
+std::vector<request_id> aggregator::take_requests() {
   std::vector<request_id> ids;
   std::deque<waiting> taken = std::exchange(waiting_, {});
   accepted_count_ = 0;
   accepted_bytes_ = 0;
-  changes_.clear();
   ids.reserve(taken.size());
   for (waiting& request : taken) {
     ids.push_back(request.id);

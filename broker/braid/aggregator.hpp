@@ -56,7 +56,8 @@ class aggregator {
   // The next entry: changes to topics, then requests, up to the target size, at least one of what there is.
   std::optional<built_entry> build();
 
-  std::vector<request_id> take_all();  // at the end of leadership: everything that waits, for the caller to answer
+  std::vector<request_id> take_requests();  // that wait, for the caller to answer
+  std::vector<request_id> take_all();       // at the end of leadership: changes to topics are dropped, too
 
  private:
   struct waiting {

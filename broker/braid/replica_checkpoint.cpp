@@ -31,7 +31,10 @@ std::unique_ptr<multiraft::pinned_state> replica::pin() {
 
 void replica::set_disk_full(bool is_full) {
   disk_full_ = is_full;
-  if (is_full) checkpointer_.request();
+  if (!is_full) return;
+  // What waits would still be written; only what is under way is.
+  for (const request_id id : aggregator_.take_requests()) answer(id, fail(errc::disk_full));
+  checkpointer_.request();
 }
 
 void replica::checkpointed(raft::index index) {

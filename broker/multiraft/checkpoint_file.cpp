@@ -101,6 +101,9 @@ result<std::optional<checkpoint_reader>> checkpoint_reader::open(io::file_system
     if (file.error().code == io::errc::not_found) return std::optional<checkpoint_reader>();
     return tl::unexpected<error>(std::move(file).error());
   }
+  // Its name may be newer than any sync of the folder: a kill may have come between the two. Whoever builds on it, and
+  // lets go of what the one before it spoke of, needs it to stay.
+  BRAID_TRY_VOID(fs.sync_directory(path.substr(0, path.rfind('/'))));
   BRAID_TRY(size, (*file)->size());
   checkpoint_reader reader(path, std::move(*file), size);
   BRAID_TRY_VOID(reader.read_head(group));

@@ -63,7 +63,7 @@ struct checkpoint_frame {
 
 class checkpoint_reader {
  public:
-  // None when there is no checkpoint at `path`.
+  // None when there is no checkpoint at `path`. One that is there stays there, also after a power cut.
   static result<std::optional<checkpoint_reader>> open(io::file_system& fs, const std::string& path,
                                                        raft::group_id group);
 

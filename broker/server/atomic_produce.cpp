@@ -1,7 +1,9 @@
 #include "server/atomic_produce.hpp"
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,32 +23,50 @@ bool is_sequence_refusal(error_code code) {
   return code == error_code::out_of_order_sequence_number || code == error_code::invalid_producer_epoch;
 }
 
-// Waits for one topic after another; each is waited for once.
+using topics_by_index = std::map<model::topic_id, std::uint64_t>;
+
+// What waits for one topic after another.
 struct arrival {
   braid::replica& braid;
   braid::produce_request request;
-  expected_topics expected;
+  topics_by_index missing;
+  const io::clock& clock;
+  io::time_point until;
   unique_function<void()> accepted;
   unique_function<void(result<braid::unit_outcome>)> done;
-
-  bool has_all(const model::topic_id& topic) const {
-    const auto& slices = request.unit.slices;
-    return std::all_of(slices.begin(), slices.begin() + static_cast<std::ptrdiff_t>(request.unit.atomic_slices),
-                       [&](const braid::append_slice& slice) {
-                         return slice.target.topic != topic || braid.state().partitions().contains(slice.target);
-                       });
-  }
+  bool in_call = false;
+  bool is_settled = false;
 };
 
+// The topics of which a target is not there, each once.
+topics_by_index missing_topics(const braid::replica& braid, const braid::produce_unit& unit,
+                               const std::vector<expected_topic>& expected) {
+  std::set<model::topic_id> lacking;
+  for (std::size_t i = 0; i < unit.atomic_slices; ++i) {
+    const model::topic_partition_id& target = unit.slices[i].target;
+    if (braid.state().find(target) == nullptr) lacking.insert(target.topic);
+  }
+  topics_by_index missing;
+  for (const expected_topic& one : expected) {
+    if (lacking.contains(one.id)) missing.emplace(one.id, one.changed_index);
+  }
+  return missing;
+}
+
 void go_on(const std::shared_ptr<arrival>& of) {
-  auto& topics = of->expected.topics;
-  while (!topics.empty()) {
-    const expected_topic next = topics.back();
-    topics.pop_back();
-    const io::duration left = of->expected.until - of->expected.clock.now();
-    if (left <= io::duration::zero() || of->has_all(next.id)) continue;
-    of->braid.when_applied(next.id, next.changed_index, left, [of](const status&) { go_on(of); });
-    return;
+  while (!of->missing.empty()) {
+    const io::duration left = of->until - of->clock.now();
+    if (left <= io::duration::zero()) break;
+    const auto next = of->missing.extract(of->missing.begin());
+    // The answer may come inside the call: there may be very many topics, and each would be a level of the stack.
+    of->is_settled = false;
+    of->in_call = true;
+    of->braid.when_applied(next.key(), next.mapped(), left, [of](const status&) {
+      of->is_settled = true;
+      if (!of->in_call) go_on(of);
+    });
+    of->in_call = false;
+    if (!of->is_settled) return;
   }
   of->braid.produce(std::move(of->request), std::move(of->accepted), std::move(of->done));
 }
@@ -105,8 +125,9 @@ bool refuse_together(const std::vector<partition_response*>& slices,
 
 void produce_when_there(braid::replica& braid, braid::produce_request request, expected_topics expected,
                         unique_function<void()> accepted, unique_function<void(result<braid::unit_outcome>)> done) {
-  go_on(std::make_shared<arrival>(
-      arrival{braid, std::move(request), std::move(expected), std::move(accepted), std::move(done)}));
+  topics_by_index missing = missing_topics(braid, request.unit, expected.topics);
+  go_on(std::make_shared<arrival>(arrival{braid, std::move(request), std::move(missing), expected.clock, expected.until,
+                                          std::move(accepted), std::move(done)}));
 }
 
 }  // namespace braidmq::server

@@ -23,6 +23,14 @@ raft::config single_voter(model::broker_id broker, const uuid& incarnation, std:
   return config;
 }
 
+// What is under way when writes begin to be refused: entries, in the log and in segments; what was applied and waits
+// for segments; the log's next files; a checkpoint.
+std::uint64_t written_after_refusal(const broker_options& options) {
+  constexpr std::uint64_t checkpoint = 32ULL << 20U;
+  const std::uint64_t entries = braid::replica_options().in_flight_bytes + options.aggregator.entry_target_bytes;
+  return 2 * entries + options.write_behind_max_bytes + 2 * options.wal_file_bytes + checkpoint;
+}
+
 }  // namespace
 
 result<std::unique_ptr<broker>> broker::open(broker_options options, broker_environment environment,
@@ -40,7 +48,7 @@ broker::broker(broker_options options, broker_environment environment, unique_fu
       environment_(environment),
       on_fatal_(std::move(on_fatal)),
       folders_(std::move(folders)),
-      disk_guard_({{options_.data_dir, options_.wal_dir}, options_.disk_reserve_bytes},
+      disk_guard_({{options_.data_dir, options_.wal_dir}, options_.disk_reserve_bytes, written_after_refusal(options_)},
                   {environment_.fs, environment_.metadata_disk, environment_.braid, environment_.braid_timers},
                   [this](bool is_full, const std::string& why) {
                     replica_->set_disk_full(is_full);

@@ -39,7 +39,7 @@ void disk_guard::stop() {
 
 std::uint64_t disk_guard::reserve_of(const io::disk_space& volume) const {
   if (options_.reserve_bytes > 0) return options_.reserve_bytes;
-  return std::clamp(volume.size_bytes / 20, least_reserve, largest_reserve);
+  return std::max(options_.least_bytes, std::clamp(volume.size_bytes / 20, least_reserve, largest_reserve));
 }
 
 void disk_guard::look() {
@@ -58,13 +58,14 @@ void disk_guard::judge(const std::vector<result<io::disk_space>>& seen) {
   std::string why;
   for (std::size_t i = 0; i < seen.size(); ++i) {
     watched_volume& volume = stats_.volumes[i];
-    if (!seen[i]) {
+    if (seen[i]) {
+      volume.known = true;
+      volume.free_bytes = seen[i]->free_bytes;
+      volume.reserve_bytes = reserve_of(*seen[i]);
+    } else {
       ++stats_.failures;
-      continue;
+      if (!volume.known) continue;
     }
-    volume.known = true;
-    volume.free_bytes = seen[i]->free_bytes;
-    volume.reserve_bytes = reserve_of(*seen[i]);
     const std::uint64_t enough = volume.reserve_bytes + (volume.is_short ? volume.reserve_bytes / 4 : 0);
     volume.is_short = volume.free_bytes < enough;
     is_calm = is_calm && volume.free_bytes / calm_reserves >= volume.reserve_bytes;

@@ -20,7 +20,8 @@ namespace braidmq::server {
 
 struct disk_guard_options {
   std::vector<std::string> folders;
-  std::uint64_t reserve_bytes = 0;  // 0: a twentieth of each volume, from 256 MiB to 1 GiB
+  std::uint64_t reserve_bytes = 0;  // 0: a twentieth of each volume, from 256 MiB to 1 GiB, or the least
+  std::uint64_t least_bytes = 0;    // what may still be written after writes are refused
 };
 
 struct disk_guard_environment {

@@ -72,6 +72,8 @@ opened_fetch fetch_sessions::go_on(const protocol::fetch_request& request, std::
     const fetch_topic_key key = key_of(topic, version);
     for (const model::partition_index partition : topic.partitions) session.forget(key, partition);
   }
+  // Whoever still reads for an earlier request must not answer with what the session had then, however this one ends.
+  session.next_epoch();
   if (session.size() == 0) {
     entries_.erase(found);
     return opened;  // of what the request names, which may be nothing
@@ -85,7 +87,6 @@ opened_fetch fetch_sessions::go_on(const protocol::fetch_request& request, std::
   }
   known.used = clock_.now();
   count(known);
-  session.next_epoch();
   opened.session = known.session;
   opened.epoch = session.epoch();
   return opened;

@@ -77,7 +77,7 @@ file_partition_log::file_partition_log(io::file_system& fs, io::executor& disk, 
       options_(options),
       owner_callbacks_(std::move(callbacks)),
       folder_ready_(recovered.has_value()),
-      tail_(options.cache_bytes),
+      tail_(options.cache_bytes, options.cache),
       self_(std::make_shared<file_partition_log*>(this)) {
   if (!recovered) return;
   segments_ = std::move(recovered->segments);
@@ -104,6 +104,7 @@ void file_partition_log::append(stored_batch batch) {
   BRAID_CHECK(size <= max_segment_bytes, "batch of {} bytes", size);
   const model::leader_epoch epoch = check_stamp(batch);
   if (segments_.empty() || !segments_.back()->has_room(size, batch.last, options_.segment_bytes)) {
+    if (!segments_.empty()) segments_.back()->set_unsynced();  // its index files are complete now
     segments_.push_back(std::make_unique<segment>(fs_, folder_, batch.base, options_.index_interval_bytes));
   }
   segments_.back()->append(batch.base, batch.last, batch.max_timestamp_ms, size);

@@ -43,6 +43,7 @@ class segment {
   bool restore(const segment_manifest& from, byte_view offset_file, byte_view time_file);
 
   // Whether something was appended since the last call: it has to be synced once it is written.
+  void set_unsynced() { unsynced_ = true; }
   bool take_unsynced() { return std::exchange(unsynced_, false); }
 
   // Everything, and the index files are equal to the indexes (after a scan).

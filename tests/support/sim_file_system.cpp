@@ -261,7 +261,7 @@ result<bool> sim_file_system::exists(const std::string& path) {
 
 result<io::disk_space> sim_file_system::space(const std::string& folder) {
   const std::lock_guard lock(state_->mutex);
-  if (state_->crashed) return state::dead(folder);
+  BRAID_TRY_VOID(state_->enter(operation::space, folder));
   return io::disk_space{state_->free_bytes, std::uint64_t{1} << 40U};
 }
 

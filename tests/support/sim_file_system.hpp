@@ -40,7 +40,7 @@ struct power_cut_options {
   static power_cut_options everything_written() { return {0, 1, 0, 0, 0, false}; }
 };
 
-enum class operation { open, read, write, truncate, sync_data, sync_directory, make_name, remove, rename, list };
+enum class operation { open, read, write, truncate, sync_data, sync_directory, make_name, remove, rename, list, space };
 
 struct operation_counts {
   std::uint64_t writes = 0;

@@ -32,6 +32,7 @@ struct planned_fetch {
   fetch_response response;
   braid::fetch_request request;
   std::vector<fetched_place> places;  // of the request's slices
+  std::size_t partitions = 0;         // with those that are refused
 };
 
 constexpr std::size_t planned_partition_bytes =
@@ -53,6 +54,7 @@ class planner {
   void add(model::partition_index index, const fetch_wish& wish) {
     auto& answers = plan_.response.responses.back();
     auto& answer = answers.partitions.emplace_back();
+    ++plan_.partitions;
     answer.partition_index = index;
     answer.high_watermark = model::offset(-1);
     answer.records = bytes();
@@ -171,7 +173,7 @@ answer_of<protocol::fetch_response> fetch(request_ptr context, protocol::fetch_r
   const std::size_t room = fetch_max_bytes - std::min(fetch_max_bytes, connection.unsent_bytes);
   planned_fetch plan = plan_fetch(request, opened.session.get(), context->version, *context->broker.image(), room);
   // A request of a few bytes may ask for all partitions of a large session.
-  context->memory.resize(context->memory.size_bytes() + plan.places.size() * planned_partition_bytes);
+  context->memory.resize(context->memory.size_bytes() + plan.partitions * planned_partition_bytes);
   if (!plan.request.slices.empty()) {
     plan.request.memory = context->broker.environment().answers;
     plan.request.abandoned = {context->connection, &connection.ended};

@@ -272,6 +272,28 @@ TEST_F(ReplicaTest, ADeletionIsHeardAtOnceByAllThatWait) {
   EXPECT_EQ(now.braid->statistics().partitions, 1U);
 }
 
+TEST_F(ReplicaTest, WhatWaitsForAnEntryIsRefusedWhenTheDiskIsFull) {
+  options_.entries_in_flight = 1;
+  life& now = start();
+  now.create(orders);
+  std::vector<std::error_code> said;
+  for (int i = 0; i < 3; ++i) {
+    now.braid->produce(
+        {{{{orders, make_batch({"v"})}}}, std::chrono::seconds(5)}, [] {},
+        [&said](const result<unit_outcome>& outcome) {
+          said.push_back(outcome ? std::error_code() : outcome.error().code);
+        });
+    now.run_timer_first();  // the first one is under way, the others wait for it
+  }
+  now.braid->set_disk_full(true);
+  EXPECT_EQ(said, (std::vector<std::error_code>{errc::disk_full, errc::disk_full}));
+  now.run();
+  EXPECT_EQ(said.back(), std::error_code()) << "what was under way is written";
+  EXPECT_EQ(now.read_all(orders).size(), 1U);
+  now.braid->set_disk_full(false);
+  EXPECT_EQ(now.produce({{orders, make_batch({"v"})}})->slices[0].base.value(), 1);
+}
+
 TEST_F(ReplicaTest, FilesOfADeletedTopicGoAndTheBoundOfWriteBehindIsFree) {
   options_.write_behind_max_bytes = 4000;
   life& now = start();

@@ -1,6 +1,8 @@
 // The atomic write over the wire: every row of its map of refusals, and that nothing of a refused one is written.
 #include "server/atomic_produce.hpp"
 
+#include <cstring>
+
 #include "model/record_batch.hpp"
 #include "protocol/generated/list_offsets.hpp"
 #include "support/batches.hpp"
@@ -385,6 +387,30 @@ TEST_F(ArrivalTest, ForASecondInAll) {
   pass_time(1ms);
   ASSERT_TRUE(outcome_ && outcome_->has_value());
   EXPECT_EQ((*outcome_)->slices.at(0).error, braid::errc::unknown_partition);
+}
+
+// Each of very many topics may be settled at once: deleted, as far as the braid has heard.
+TEST_F(ArrivalTest, ManyThatAreGoneAreNoDepthOfTheStack) {
+  start();
+  broker_->braid().follow({5000, {}, {}});
+  run();
+  braid::produce_request request;
+  request.timeout = 30s;
+  expected_topics expected{{}, clock_, clock_.now() + atomic_patience};
+  for (std::uint32_t i = 0; i < 50'000; ++i) {
+    model::topic_partition_id target = sim::partition_of(9, 0);
+    std::memcpy(target.topic.octets.data() + 1, &i, sizeof i);
+    request.unit.slices.push_back({target, bytes::copy_of("b")});
+    expected.topics.push_back({target.topic, 1000});
+  }
+  request.unit.atomic_slices = request.unit.slices.size();
+  bool answered = false;
+  produce_when_there(
+      broker_->braid(), std::move(request), std::move(expected), [] {},
+      [&](const result<braid::unit_outcome>&) { answered = true; });
+  broker_->braid().stop();
+  run();
+  EXPECT_TRUE(answered);
 }
 
 TEST_F(AtomicProduceTest, AcksZeroThatIsRefusedClosesTheConnection) {

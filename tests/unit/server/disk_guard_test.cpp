@@ -75,6 +75,20 @@ TEST_F(DiskGuardTest, ByItselfKeepsATwentiethWithinBounds) {
   EXPECT_EQ(told_.size(), 1U) << "near the reserve it is looked at ten times a second";
 }
 
+TEST_F(DiskGuardTest, AVolumeThatDoesNotTellStaysAsItWas) {
+  fs_.set_free_bytes(10 * mib);
+  start(100 * mib);
+  ASSERT_EQ(told_.size(), 1U);
+  fs_.fail_next(sim::operation::space, "*", io::errc::device_error, 0, 4);
+  pass(std::chrono::milliseconds(100));
+  pass(std::chrono::milliseconds(100));
+  EXPECT_EQ(told_.size(), 1U) << "still full";
+  EXPECT_EQ(guard_->statistics().failures, 4U);
+  fs_.set_free_bytes(1000 * mib);
+  pass(std::chrono::milliseconds(100));
+  EXPECT_EQ(told_.size(), 2U);
+}
+
 TEST_F(DiskGuardTest, MayBeDestroyedInItsCallbackAndWhileItLooks) {
   fs_.set_free_bytes(0);
   guard_.emplace(disk_guard_options{{"/data"}, 1}, disk_guard_environment{fs_, disk_, owner_, timers_},

@@ -283,6 +283,14 @@ TEST(fetch_sessions, an_answer_that_a_later_request_overtook_is_refused) {
   EXPECT_EQ(with.finish(quick).error_code, protocol::error_code::none);
 }
 
+TEST(fetch_sessions, that_a_later_request_emptied_refuse_the_answer_under_way) {
+  player with;
+  with.play("s0 e0 +a0");
+  const opened_fetch slow = with.open(with.id_of("s1"), 1);
+  EXPECT_EQ(with.play("s1 e2 -a0"), "s0:");
+  EXPECT_EQ(with.finish(slow).error_code, protocol::error_code::invalid_fetch_session_epoch);
+}
+
 TEST(fetch_sessions, that_went_while_a_request_waits_still_answer_it) {
   player with;
   with.play("s0 e0 +a0");

@@ -28,6 +28,20 @@ class PartitionLogTest : public testing::Test {
 
 using offsets = std::vector<std::int64_t>;
 
+TEST(PartitionLogBudget, LogsShareTheMemoryOfTheirTails) {
+  sim::sim_file_system fs;
+  log_options options{.cache_bytes = 1U << 20U};
+  options.cache = std::make_shared<cache_budget>(cache_budget{.max_bytes = 4000});
+  log_harness harness(fs);
+  ASSERT_TRUE(harness.open(options));
+  for (int i = 0; i < 20; ++i) {
+    harness.log->append(make_batch(i, 1, 1000));
+    ASSERT_TRUE(harness.drain());
+    EXPECT_LE(options.cache->used_bytes, 4000U);
+  }
+  EXPECT_GT(options.cache->used_bytes, 0U);
+}
+
 TEST_F(PartitionLogTest, ANewLogIsEmptyAndHasNoFile) {
   open();
   EXPECT_EQ(log().start_offset(), model::offset(0));
