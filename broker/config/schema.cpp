@@ -90,7 +90,7 @@ const std::array<key_spec, 36> keys = {{
     {.name = "braid.checkpoint.interval.ms", .member = &broker_config::checkpoint_interval_ms, .default_value = "60000",
      .unit = "ms", .min = 100, .max = 86'400'000, .words = "How old the saved state may become while anything is written"},
     {.name = "braid.disk.reserve.bytes", .member = &broker_config::disk_reserve_bytes, .default_value = "0", .unit = "bytes",
-     .min = 0, .max = 1024 * gib, .words = "Free space below which writes are refused; 0: 5 % of each volume, from 256 MiB to 1 GiB"},
+     .min = 0, .max = 1024 * gib, .words = "Free space below which writes are refused; 0: 5 % of each volume, from 256 MiB to 1 GiB, or what is then under way"},
     {.name = "braid.shards", .member = &broker_config::shards, .default_value = "0", .min = 0, .max = 1024,
      .words = "Event loops; 0: as many as the CPU quota has whole CPUs"},
     {.name = "log.level", .member = &broker_config::log_level, .default_value = "info",
