@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "server/atomic_produce.hpp"
 #include "workload/client.hpp"
 #include "workload/final_reader.hpp"
 #include "world/nemesis.hpp"
@@ -63,19 +64,22 @@ class simulation {
       machine_.clear_disk_failures();
     }
     for (const auto& one : clients_) one->finish();
-    const bool done = advance_until([this] {
+    // What a client that is gone had asked for may still wait for a topic, and with it what was behind it on the
+    // connection.
+    const io::time_point settled = world_.now() + 2 * server::atomic_patience;
+    const bool done = advance_until([this, settled] {
       for (const auto& one : clients_) {
         if (!one->idle()) return false;
       }
-      return machine_.ready();
+      return world_.now() >= settled && machine_.ready() && !machine_.refuses_writes();
     });
     if (done) return true;
     std::string waiting;
     for (const auto& one : clients_) {
       if (!one->idle()) waiting += "; " + one->describe();
     }
-    return fail("liveness", fmt::format("not everything was answered when the faults were over: broker {}{}",
-                                        machine_.ready() ? "ready" : machine_.missing(), waiting));
+    return fail("liveness", fmt::format("not everything was answered when the faults were over: broker {} ({}){}",
+                                        machine_.ready() ? "ready" : machine_.missing(), machine_.figures(), waiting));
   }
 
   // A write to every partition succeeds now.

@@ -44,6 +44,18 @@ class content_check {
     }
   }
 
+  // Who had it written, and when.
+  std::string tries_of(const seen_batch& batch) const {
+    const auto number = batch.records.empty() ? run_.log.batches().size() : batch.records.front().name.batch;
+    if (number >= run_.log.batches().size()) return {};
+    std::string words;
+    for (const attempt& one : run_.log.batches()[number].attempts) {
+      words += fmt::format("; asked at {} on connection {}, answered at {} with {}", one.asked, one.connection,
+                           one.answered, static_cast<int>(one.code));
+    }
+    return words;
+  }
+
   void check_log(const topic_partition_id& target, const std::vector<seen_batch_ptr>& log) {
     std::int64_t expected = 0;
     std::int32_t epoch = -1;
@@ -55,7 +67,7 @@ class content_check {
       expected = batch->end();
     }
     for (const auto& [base, batch] : seen_[target]) {
-      if (batch->end() > expected) report(target, base, "was read once and is gone");
+      if (batch->end() > expected) report(target, base, "was read once and is gone" + tries_of(*batch));
     }
   }
 

@@ -157,6 +157,23 @@ std::string machine_host::missing() const {
   return all;
 }
 
+bool machine_host::refuses_writes() const {
+  return life_ && life_->broker->disk_space().is_full;
+}
+
+std::string machine_host::figures() const {
+  if (!life_) return "no figures";
+  const braid::replica_stats braid = life_->broker->braid().statistics();
+  const wal::stats wal = life_->broker->wal().statistics();
+  return fmt::format(
+      "applied {} of {}, {} B queued, {} B behind, {} parked, {} partitions, {} being removed; {} checkpoints to {}, "
+      "{} "
+      "failed; log {} files, {} B queued, {} spares, {} marks",
+      braid.applied_index, braid.commit_index, braid.queued_bytes, braid.write_behind_bytes, braid.parked_produces,
+      braid.partitions, braid.partitions_being_removed, braid.checkpoints.taken, braid.checkpoints.last_index,
+      braid.checkpoints.failed, wal.file_count, wal.queued_bytes, wal.spare_files, wal.marks);
+}
+
 bool machine_host::gave_up() const {
   return life_ && life_->fatal.has_value();
 }

@@ -52,6 +52,8 @@ class machine_host {
   bool running() const { return life_ != nullptr; }
   bool ready() const;
   std::string missing() const;
+  bool refuses_writes() const;  // the disk is full, or the broker still thinks so
+  std::string figures() const;  // for whoever looks for what stands still
   std::uint64_t life_number() const { return counters_.lives; }
 
   // To be asked after each task: the disk died under the broker, or it gave up.
