@@ -203,6 +203,7 @@ void broker_metrics::add_braid() {
   gauge("braid_parked_fetches", "Fetch requests that wait for bytes", stats->parked_fetches);
   counter("braid_entries_applied_total", "Entries applied since start, recovery included", stats->entries_applied);
   counter("braid_requests_applied_total", "Produce requests applied since start", stats->units_applied);
+  counter("braid_log_starts_moved_total", "Log starts that this replica proposed to move", stats->log_starts_moved);
   counter("braid_bytes_appended_total", "Bytes of record batches appended", stats->bytes_appended);
   auto& slices = families_.emplace_back(counter_family("braid_slices_total", "Slices of produce requests by outcome"));
   add_value(slices, number(stats->slices_appended), {{"braid", "0"}, {"outcome", "appended"}});

@@ -20,10 +20,18 @@ void aggregator::add(topic_change change) {
   changes_.push_back(std::move(change));
 }
 
+void aggregator::set_moves(const std::vector<log_start_move>& moves) {
+  moves_.assign(moves.begin(), moves.end());
+}
+
 std::optional<built_entry> aggregator::build() {
   if (empty()) return std::nullopt;
   built_entry entry;
   build_changes(entry);
+  for (; !moves_.empty() && entry.size_bytes < options_.entry_target_bytes; moves_.pop_front()) {
+    entry.size_bytes += slice_overhead_bytes;
+    entry.command.log_starts.push_back(moves_.front());
+  }
   while (accepted_count_ > 0) {
     waiting& next = waiting_.front();
     if (entry.size_bytes > 0 && entry.size_bytes + next.size_bytes > options_.entry_target_bytes) break;
@@ -56,6 +64,7 @@ void aggregator::build_changes(built_entry& entry) {
 
 std::vector<request_id> aggregator::take_all() {
   changes_.clear();
+  moves_.clear();
   return take_requests();
 }
 

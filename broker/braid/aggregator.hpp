@@ -49,11 +49,14 @@ class aggregator {
   // `accepted` runs when the request is within the queue's bound, in FIFO order: at once, or when room has been made.
   void add(request_id id, produce_unit unit, unique_function<void()> accepted);
   void add(topic_change change);
+  // In the place of those that still wait.
+  void set_moves(const std::vector<log_start_move>& moves);
 
-  bool empty() const { return waiting_.empty() && changes_.empty(); }
+  bool empty() const { return waiting_.empty() && changes_.empty() && moves_.empty(); }
   std::size_t queued_bytes() const { return accepted_bytes_; }
 
-  // The next entry: changes to topics, then requests, up to the target size, at least one of what there is.
+  // The next entry: changes to topics, moves of log starts, then requests, up to the target size, at least one of what
+  // there is.
   std::optional<built_entry> build();
 
   std::vector<request_id> take_requests();  // that wait, for the caller to answer
@@ -75,6 +78,7 @@ class aggregator {
   std::size_t accepted_count_ = 0;  // a prefix of waiting_
   std::size_t accepted_bytes_ = 0;
   std::deque<topic_change> changes_;
+  std::deque<log_start_move> moves_;
 };
 
 }  // namespace braidmq::braid

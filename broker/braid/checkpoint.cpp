@@ -55,8 +55,8 @@ protocol::braid_checkpoint_partition to_record(const pinned_partition& from) {
   for (const auto& run : from.log.manifest.epochs.all()) record.epochs.push_back({run.first, run.epoch});
   record.segments.reserve(from.log.manifest.segments.size());
   for (const storage::segment_manifest& one : from.log.manifest.segments) {
-    record.segments.push_back({one.base, one.end, static_cast<std::int64_t>(one.size_bytes), one.max_timestamp_ms,
-                               static_cast<std::int64_t>(one.largest_batch_bytes),
+    record.segments.push_back({one.base, one.end, static_cast<std::int64_t>(one.size_bytes), one.first_timestamp_ms,
+                               one.max_timestamp_ms, static_cast<std::int64_t>(one.largest_batch_bytes),
                                static_cast<std::int64_t>(one.bytes_since_index_entry),
                                static_cast<std::int32_t>(one.index_entries), one.offset_index_crc, one.time_index_crc});
   }
@@ -244,14 +244,16 @@ class builder {
                             segment.bytes_since_index_entry >= 0 && segment.index_entries >= 0;
       if (!is_sound) return fmt::format("segment {} of {} cannot be", segment.base, one.id);
       end = segment.end;
-      log.segments.push_back({segment.base, segment.end, static_cast<std::uint64_t>(segment.size_bytes),
-                              segment.max_timestamp_ms, static_cast<std::uint64_t>(segment.largest_batch_bytes),
-                              static_cast<std::uint64_t>(segment.bytes_since_index_entry),
-                              static_cast<std::uint32_t>(segment.index_entries), segment.offset_index_crc,
-                              segment.time_index_crc});
+      log.segments.push_back(
+          {segment.base, segment.end, static_cast<std::uint64_t>(segment.size_bytes), segment.first_timestamp_ms,
+           segment.max_timestamp_ms, static_cast<std::uint64_t>(segment.largest_batch_bytes),
+           static_cast<std::uint64_t>(segment.bytes_since_index_entry),
+           static_cast<std::uint32_t>(segment.index_entries), segment.offset_index_crc, segment.time_index_crc});
     }
+    const bool has_start =
+        record.segments.empty() ? log.start == log.end : log.start >= log.segments.front().base && log.start <= log.end;
     const bool has_epochs = record.segments.empty() || !record.epochs.empty();
-    if (end != log.end || log.start > log.end || !has_epochs) return fmt::format("the log of {} cannot be", one.id);
+    if (end != log.end || !has_start || !has_epochs) return fmt::format("the log of {} cannot be", one.id);
     state_.partitions.push_back(std::move(one));
     return {};
   }

@@ -41,6 +41,10 @@ bytes encode(const entry_command& command) {
   for (const topic_deletion& deletion : command.deletions) {
     record.deletions.push_back({deletion.topic, static_cast<std::int64_t>(deletion.metadata_index)});
   }
+  for (const log_start_move& move : command.log_starts) {
+    record.log_starts.push_back({move.target.topic, move.target.partition, move.start});
+  }
+  size += command.log_starts.size() * slice_overhead_bytes;
   record.units.reserve(command.units.size());
   for (const produce_unit& unit : command.units) {
     auto& written = record.units.emplace_back();
@@ -81,6 +85,9 @@ result<entry_command> decode(const bytes& payload) {
   }
   for (const auto& deletion : record.deletions) {
     command.deletions.push_back({deletion.topic_id, static_cast<std::uint64_t>(deletion.metadata_index)});
+  }
+  for (const auto& move : record.log_starts) {
+    command.log_starts.push_back({{move.topic_id, move.partition}, move.start});
   }
   command.units.reserve(record.units.size());
   for (auto& unit : record.units) {

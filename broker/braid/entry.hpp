@@ -49,11 +49,19 @@ struct topic_deletion {
   std::uint64_t metadata_index = 0;
 };
 
+// Records of a partition below `start` are gone. One that is not above the present start changes nothing; one above the
+// end is taken for the end.
+struct log_start_move {
+  model::topic_partition_id target;
+  model::offset start;
+};
+
 struct entry_command {
   std::int64_t leader_time_ms = 0;            // never below the one of an earlier entry
-  std::vector<partition_creation> creations;  // applied in this order: creations, configs, deletions, units
+  std::vector<partition_creation> creations;  // applied in this order: creations, configs, deletions, moves, units
   std::vector<topic_config> configs;
   std::vector<topic_deletion> deletions;
+  std::vector<log_start_move> log_starts;
   std::vector<produce_unit> units;
 };
 

@@ -66,6 +66,9 @@ std::vector<unit_outcome> machine::apply(const raft::entry& entry) {
   for (const partition_creation& creation : command->creations) create(creation);
   for (topic_config& config : command->configs) configure(std::move(config));
   for (const topic_deletion& deletion : command->deletions) remove(deletion);
+  for (const log_start_move& move : command->log_starts) {
+    if (partition::partition* target = find(move.target)) target->move_start(move.start);
+  }
   std::vector<unit_outcome> outcomes;
   outcomes.reserve(command->units.size());
   for (const produce_unit& unit : command->units) outcomes.push_back(append(unit, entry.term));

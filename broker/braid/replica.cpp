@@ -48,6 +48,7 @@ replica::replica(replica_options options, replica_environment environment, uniqu
 replica::~replica() {
   for (const auto& [id, parked] : parked_) environment_.timers.cancel(parked.timer);
   for (const topic_waiter& waiter : topic_waiters_) environment_.timers.cancel(waiter.timer);
+  environment_.timers.cancel(sweep_timer_);
 }
 
 void replica::start() {
@@ -64,6 +65,7 @@ void replica::stop() {
   tell_serving();
   group_->stop();
   checkpointer_.stop();
+  environment_.timers.cancel(sweep_timer_);
   aggregator_.take_all();
   while (!parked_.empty()) answer(parked_.begin()->first, fail(errc::stopped));
   purgatory_.stop();
@@ -214,7 +216,9 @@ void replica::applied(raft::index index) {
 
 void replica::tell_serving() {
   const bool serves = group_->node().serves() && !stopped_ && !failed_;
-  if (std::exchange(was_serving_, serves) != serves && on_serving_) on_serving_(serves);
+  if (std::exchange(was_serving_, serves) == serves) return;
+  arm_sweep();
+  if (on_serving_) on_serving_(serves);
 }
 
 void replica::on_written(std::size_t bytes) {

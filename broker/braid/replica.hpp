@@ -32,6 +32,12 @@
 
 namespace braidmq::braid {
 
+// What is kept of a topic; none: no such bound.
+struct retention_policy {
+  std::optional<std::int64_t> keep_ms;
+  std::optional<std::uint64_t> keep_bytes;  // of each partition
+};
+
 struct replica_options {
   multiraft::group_options group;
   aggregator_options aggregator;
@@ -41,7 +47,10 @@ struct replica_options {
   std::size_t entries_in_flight = 4;         // proposed and not yet applied
   std::size_t in_flight_bytes = 32U << 20U;
   std::size_t write_behind_max_bytes = 128U << 20U;  // apply waits beyond this
-  std::uint64_t state_hash_interval = 1024;          // in entries, of on_state_hash
+  // Asked by the leader, of the configs that are set on a topic; none: everything is kept.
+  std::function<retention_policy(const std::map<std::string, std::string>& configs)> retention;
+  io::duration retention_interval = std::chrono::minutes(5);
+  std::uint64_t state_hash_interval = 1024;  // in entries, of on_state_hash
   io::duration linger{};
 };
 
@@ -96,6 +105,7 @@ struct replica_stats {
   std::uint64_t slices_duplicate = 0;
   std::uint64_t slices_refused = 0;
   std::uint64_t bytes_appended = 0;
+  std::uint64_t log_starts_moved = 0;  // proposed by this replica
   multiraft::checkpoint_stats checkpoints;
 };
 
@@ -131,6 +141,8 @@ class replica final : private multiraft::state_machine, private multiraft::check
   // Whether produce requests are refused for want of space. What is under way goes on, and a checkpoint lets go of what
   // can go.
   void set_disk_full(bool is_full);
+  // Proposes what retention lets go of now, if this replica leads. Otherwise it is done once in an interval.
+  void sweep();
 
   // Fetches that wait answer now with what there is, and later ones do not wait: the broker is about to stop.
   void stop_waiting();
@@ -185,6 +197,7 @@ class replica final : private multiraft::state_machine, private multiraft::check
   void checkpointed(raft::index index) override;
   status load(machine_state from);
   status remove_orphans();
+  void arm_sweep();
 
   void schedule_pump();
   void pump();
@@ -230,6 +243,9 @@ class replica final : private multiraft::state_machine, private multiraft::check
   std::vector<topic_waiter> topic_waiters_;
   std::uint64_t last_topic_waiter_ = 0;
   std::map<model::topic_partition_id, retired_partition> retired_;  // until their files are gone
+  // Segments that had left the logs when the checkpoint that is under way was pinned.
+  std::vector<std::pair<model::topic_partition_id, std::uint64_t>> pinned_trims_;
+  io::timer_id sweep_timer_;
   std::int64_t last_proposed_time_ms_ = 0;
 
   unique_function<void(bool)> on_serving_;

@@ -26,6 +26,10 @@ status replica::remove_orphans() {
 }
 
 std::unique_ptr<multiraft::pinned_state> replica::pin() {
+  pinned_trims_.clear();
+  for (const auto& [id, one] : machine_.partitions()) {
+    if (const std::uint64_t count = one->log().trimmed_segments(); count > 0) pinned_trims_.emplace_back(id, count);
+  }
   return pin_for_checkpoint(machine_);
 }
 
@@ -34,11 +38,15 @@ void replica::set_disk_full(bool is_full) {
   if (!is_full) return;
   // What waits would still be written; only what is under way is.
   for (const request_id id : aggregator_.take_requests()) answer(id, fail(errc::disk_full));
+  sweep();
   checkpointer_.request();
 }
 
 void replica::checkpointed(raft::index index) {
   environment_.wal.release(options_.group.id, index + 1);
+  for (const auto& [id, count] : std::exchange(pinned_trims_, {})) {
+    if (partition::partition* one = machine_.find(id)) one->log().remove_trimmed(count);
+  }
   std::vector<model::topic_partition_id> free;
   for (const auto& [id, one] : retired_) {
     if (one.at <= index && !one.removing) free.push_back(id);

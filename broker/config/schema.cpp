@@ -20,7 +20,7 @@ constexpr std::int64_t int32_max = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t int64_max = std::numeric_limits<std::int64_t>::max();
 
 // clang-format off
-const std::array<key_spec, 36> keys = {{
+const std::array<key_spec, 40> keys = {{
     {.name = "broker.id", .member = &broker_config::broker_id, .default_value = "0", .min = 0, .max = int32_max,
      .words = "Number of this broker, unique in the cluster and the same for ever"},
     {.name = "braid.broker.id.offset", .member = &broker_config::broker_id_offset, .default_value = "0", .min = 0,
@@ -64,6 +64,15 @@ const std::array<key_spec, 36> keys = {{
      .min = 1, .max = int32_max, .words = "Most connections of a listener from one address"},
     {.name = "log.segment.bytes", .member = &broker_config::log_segment_bytes, .default_value = "1073741824", .unit = "bytes",
      .min = mib, .max = int32_max, .words = "Size of a segment file"},
+    {.name = "log.roll.ms", .member = &broker_config::log_roll_ms, .default_value = "604800000", .unit = "ms",
+     .min = 1, .max = int64_max, .words = "A segment ends before a record that is younger than its first one by more than this"},
+    {.name = "log.retention.ms", .member = &broker_config::log_retention_ms, .default_value = "604800000", .unit = "ms",
+     .min = -1, .max = int64_max, .words = "How long records are kept, by whole segments; -1: for ever"},
+    {.name = "log.retention.bytes", .member = &broker_config::log_retention_bytes, .default_value = "-1", .unit = "bytes",
+     .min = -1, .max = int64_max, .words = "How much of a partition is kept, by whole segments; -1: all of it"},
+    {.name = "log.retention.check.interval.ms", .member = &broker_config::log_retention_check_interval_ms,
+     .default_value = "300000", .unit = "ms", .min = 1, .max = int64_max / 1'000'000,
+     .words = "How often is looked for records that need not be kept"},
     {.name = "log.index.interval.bytes", .member = &broker_config::log_index_interval_bytes, .default_value = "4096",
      .unit = "bytes", .min = 0, .max = 16 * mib, .words = "Bytes of records between two entries of a segment's index"},
     {.name = "log.message.timestamp.type", .member = &broker_config::log_message_timestamp_type,

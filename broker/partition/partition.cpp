@@ -1,5 +1,6 @@
 #include "partition/partition.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -93,6 +94,11 @@ void partition::note_producer(const incoming_batch& batch, model::offset base, s
   const model::producer_id id = batch.identity.producer;
   if (const producer_state* before = producers_.find(id)) producers_hash_ -= hash_of(id_, id, *before);
   producers_hash_ += hash_of(id_, id, producers_.record(batch.identity, base, batch.max_timestamp_ms, entry_ms));
+}
+
+void partition::move_start(model::offset start) {
+  start = std::min(start, end_);
+  if (start > start_offset()) log_->trim(start);
 }
 
 std::size_t partition::publish() {

@@ -49,6 +49,9 @@ class partition {
   // batch's CRC leaves out) and appends. Nothing changes unless the verdict is `append`.
   append_outcome append(const incoming_batch& batch, std::uint64_t term, std::int64_t entry_ms);
 
+  // Records below `start` are gone; one that is not above the present start changes nothing.
+  void move_start(model::offset start);
+
   // Everything appended so far may be seen from now on. Returns the bytes that became visible.
   std::size_t publish();
   bool has_unpublished() const { return visible_end_ != end_; }

@@ -53,6 +53,9 @@ struct broker_options {
   std::uint64_t checkpoint_bytes = 256ULL << 20U;  // of entries applied since the last one
   io::duration checkpoint_interval = std::chrono::seconds(60);
   io::duration linger{};
+  std::int64_t retention_ms = 604'800'000;  // -1: for ever
+  std::int64_t retention_bytes = -1;        // of a partition; -1: no bound
+  io::duration retention_interval = std::chrono::minutes(5);
   std::uint64_t disk_reserve_bytes = 0;  // of disk_guard
 
   std::int32_t default_partitions = 1;

@@ -24,7 +24,7 @@ constexpr bool not_yet = false;
 
 // clang-format off
 constexpr std::array<topic_config_rule, 38> rules{{
-    {"cleanup.policy", list, 0, 0, "compact|delete", "delete", not_yet, "what becomes of old records: removed after retention, or all but the newest of each key. Nothing is removed yet"},
+    {"cleanup.policy", list, 0, 0, "compact|delete", "delete", acts, "what becomes of old records: removed after retention, or all but the newest of each key. Without delete everything is kept: there is no compaction yet"},
     {"compression.gzip.level", int32, -1, 9, "", "-1", not_yet, "level, when the broker compresses with gzip"},
     {"compression.lz4.level", int32, 1, 17, "", "9", not_yet, "level, when the broker compresses with lz4"},
     {"compression.type", word, 0, 0, codecs, "producer", not_yet, "the codec of stored batches. They stay as the producer made them"},
@@ -61,13 +61,16 @@ constexpr std::array<topic_config_rule, 38> rules{{
     {"remote.log.copy.disable", boolean, 0, 0, "", "false", not_yet, "stops copying to remote storage"},
     {"remote.log.delete.on.disable", boolean, 0, 0, "", "false", not_yet, "removes remote segments when remote storage is switched off"},
     {"remote.storage.enable", boolean, 0, 0, "", "false", not_yet, "tiered storage. It is not there yet: only false is accepted"},
-    {"retention.bytes", int64, -1, int64_max, "", "-1", not_yet, "bytes of a partition that are kept; -1: no bound. Nothing is removed yet"},
-    {"retention.ms", int64, -1, int64_max, "", "604800000", not_yet, "how long records are kept; -1: for ever. Nothing is removed yet"},
+    {"retention.bytes", int64, -1, int64_max, "", "-1", acts, "bytes of a partition that are kept, by whole segments; -1: no bound",
+     "log.retention.bytes", [](const broker_options& o) { return std::to_string(o.retention_bytes); }},
+    {"retention.ms", int64, -1, int64_max, "", "604800000", acts, "how long records are kept, by whole segments; -1: for ever",
+     "log.retention.ms", [](const broker_options& o) { return std::to_string(o.retention_ms); }},
     {"segment.bytes", int32, 1'048'576, int32_max, "", "1073741824", not_yet, "size of a segment file. The broker's own setting is used",
      "log.segment.bytes", [](const broker_options& o) { return std::to_string(o.log.segment_bytes); }},
     {"segment.index.bytes", int32, 4, int32_max, "", "10485760", not_yet, "size of a segment's index files"},
     {"segment.jitter.ms", int64, 0, int64_max, "", "0", not_yet, "random part of segment.ms"},
-    {"segment.ms", int64, 1, int64_max, "", "604800000", not_yet, "after so long a segment ends even if it is not full"},
+    {"segment.ms", int64, 1, int64_max, "", "604800000", not_yet, "after so long a segment ends even if it is not full. The broker's own setting is used",
+     "log.roll.ms", [](const broker_options& o) { return std::to_string(o.log.segment_ms); }},
     {"unclean.leader.election.enable", boolean, 0, 0, "", "false", not_yet, "whether a replica that lacks records may lead. In a braid it never does"},
 }};
 // clang-format on

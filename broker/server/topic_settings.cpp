@@ -31,6 +31,24 @@ model::validation_limits topic_settings::validation(std::int64_t now_ms, bool al
   return limits;
 }
 
+braid::retention_policy retention_of(const std::map<std::string, std::string>& configs,
+                                     const broker_options& defaults) {
+  const auto number = [&configs](const char* name, std::int64_t otherwise) {
+    const auto set = configs.find(name);
+    return set == configs.end() ? otherwise : parse_integer(set->second).value_or(otherwise);
+  };
+  const auto policy = configs.find("cleanup.policy");
+  const auto words = policy == configs.end() ? std::vector<std::string>{"delete"} : words_of(policy->second);
+  // A compacted topic keeps everything as long as there is no compaction.
+  if (std::ranges::find(words, "delete") == words.end()) return {};
+  braid::retention_policy kept;
+  const std::int64_t keep_ms = number("retention.ms", defaults.retention_ms);
+  const std::int64_t keep_bytes = number("retention.bytes", defaults.retention_bytes);
+  if (keep_ms >= 0) kept.keep_ms = keep_ms;
+  if (keep_bytes >= 0) kept.keep_bytes = static_cast<std::uint64_t>(keep_bytes);
+  return kept;
+}
+
 topic_settings settings_of(const metadata::topic_image& topic, const broker_options& defaults) {
   const auto text = [&topic](const char* name) {
     const auto found = topic.configs.find(name);

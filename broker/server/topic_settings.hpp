@@ -25,6 +25,9 @@ struct topic_settings {
   model::validation_limits validation(std::int64_t now_ms, bool allow_zstd) const;
 };
 
+// What the configs of a topic say of its old records.
+braid::retention_policy retention_of(const std::map<std::string, std::string>& configs, const broker_options& defaults);
+
 topic_settings settings_of(const metadata::topic_image& topic, const broker_options& defaults);
 
 // Names the first config that is unknown, with the nearest known name, or has a bad value:

@@ -103,7 +103,8 @@ void file_partition_log::append(stored_batch batch) {
   if (segments_.empty()) start_ = batch.base;
   BRAID_CHECK(size <= max_segment_bytes, "batch of {} bytes", size);
   const model::leader_epoch epoch = check_stamp(batch);
-  if (segments_.empty() || !segments_.back()->has_room(size, batch.last, options_.segment_bytes)) {
+  if (segments_.empty() || !segments_.back()->has_room(size, batch.last, batch.max_timestamp_ms, options_.segment_bytes,
+                                                       options_.segment_ms)) {
     if (!segments_.empty()) segments_.back()->set_unsynced();  // its index files are complete now
     segments_.push_back(std::make_unique<segment>(fs_, folder_, batch.base, options_.index_interval_bytes));
   }
@@ -182,6 +183,7 @@ void file_partition_log::on_written(status outcome) {
   written_batches_ += in_flight_batches_;
   in_flight_.clear();
   in_flight_batches_ = 0;
+  drop_trimmed();
   start_write();
 
   std::vector<unique_function<void(status)>> ready;

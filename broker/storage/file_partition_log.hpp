@@ -30,6 +30,11 @@ class file_partition_log final : public partition_log {
   ~file_partition_log() override;
 
   void append(stored_batch batch) override;
+  void trim(model::offset start) override;
+  std::uint64_t trimmed_segments() const override { return trimmed_count_; }
+  void remove_trimmed(std::uint64_t count) override;
+  model::offset retained_start(std::optional<std::int64_t> oldest_ms,
+                               std::optional<std::uint64_t> max_bytes) const override;
   model::offset start_offset() const override;
   model::offset end_offset() const override;
   std::uint64_t size_bytes() const override { return size_bytes_; }
@@ -65,6 +70,7 @@ class file_partition_log final : public partition_log {
   std::vector<segment_job> plan_write();
   void on_written(status outcome);
   void remove_when_idle();
+  void drop_trimmed();
   void fail_log(error cause);
 
   std::size_t segment_of(model::offset offset) const;
@@ -101,6 +107,9 @@ class file_partition_log final : public partition_log {
   model::offset start_;
   std::uint64_t size_bytes_ = 0;
   memory_tail tail_;
+
+  std::deque<std::shared_ptr<segment_files>> trimmed_;  // files that wait to be unlinked, oldest first
+  std::uint64_t trimmed_count_ = 0;                     // with those that were unlinked
 
   std::vector<planned_part> in_flight_;  // empty: no write is under way
   std::size_t in_flight_batches_ = 0;

@@ -18,6 +18,7 @@ struct segment_manifest {
   model::offset base;
   model::offset end;
   std::uint64_t size_bytes = 0;
+  std::int64_t first_timestamp_ms = -1;  // -1: no batch has one, or a checkpoint did not say
   std::int64_t max_timestamp_ms = -1;
   std::uint64_t largest_batch_bytes = 0;
   std::uint64_t bytes_since_index_entry = 0;

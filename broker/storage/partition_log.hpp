@@ -38,6 +38,9 @@ std::error_code make_error_code(errc code);
 
 struct log_options {
   std::uint64_t segment_bytes = 1ULL << 30U;  // a segment is longer only if it is one batch; at most 2^31-1
+  // A segment ends before a batch that is younger than its first one by more than this: what is written slowly can be
+  // let go of, too.
+  std::int64_t segment_ms = 604'800'000;
   std::uint32_t index_interval_bytes = 4096;  // bounds what a read has to skip
   std::size_t write_bytes = 4U << 20U;        // about what one disk task writes
   std::size_t cache_bytes = 1U << 20U;        // written batches that stay in memory for readers at the tail
@@ -97,6 +100,18 @@ class partition_log {
 
   // Requires batch.base == end_offset(), or an empty log, which then starts there; and at most 2^31-1 bytes.
   virtual void append(stored_batch batch) = 0;
+
+  // Records below `start` are gone for readers. Segments of which nothing is left leave the log, and their files wait:
+  // a checkpoint may speak of them. Requires start_offset() <= start <= end_offset().
+  virtual void trim(model::offset start) = 0;
+  // How many segments have left so far; and: the files of the first so many of them may be unlinked. An error of that
+  // is told as one of a write.
+  virtual std::uint64_t trimmed_segments() const = 0;
+  virtual void remove_trimmed(std::uint64_t count) = 0;
+  // The start that the log would have if it kept neither whole segments that are older than `oldest_ms` throughout nor
+  // more than `max_bytes` (by whole segments, from the oldest one); none: no such bound.
+  virtual model::offset retained_start(std::optional<std::int64_t> oldest_ms,
+                                       std::optional<std::uint64_t> max_bytes) const = 0;
 
   virtual model::offset start_offset() const = 0;
   virtual model::offset end_offset() const = 0;   // next offset to be appended

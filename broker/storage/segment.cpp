@@ -12,8 +12,13 @@ segment::segment(io::file_system& fs, const std::string& folder, model::offset b
       times_(base),
       files_(std::make_shared<segment_files>(fs, folder, base)) {}
 
-bool segment::has_room(std::size_t batch_bytes, model::offset last, std::uint64_t segment_bytes) const {
+bool segment::has_room(std::size_t batch_bytes, model::offset last, std::int64_t max_timestamp_ms,
+                       std::uint64_t segment_bytes, std::int64_t segment_ms) const {
   if (size_bytes_ == 0) return true;
+  // Times of producers may be anything; the difference must not wrap.
+  const bool is_late = first_timestamp_ms_ >= 0 && max_timestamp_ms > first_timestamp_ms_ &&
+                       max_timestamp_ms - first_timestamp_ms_ > segment_ms;
+  if (is_late) return false;
   constexpr std::int64_t max_relative = std::numeric_limits<std::int32_t>::max();
   return size_bytes_ + batch_bytes <= segment_bytes && last - base_ <= max_relative;
 }
@@ -29,6 +34,7 @@ void segment::append(model::offset base, model::offset last, std::int64_t max_ti
   unsynced_ = true;
   size_bytes_ += batch_bytes;
   bytes_since_index_entry_ += batch_bytes;
+  if (first_timestamp_ms_ < 0) first_timestamp_ms_ = max_timestamp_ms;
   max_timestamp_ms_ = std::max(max_timestamp_ms_, max_timestamp_ms);
   largest_batch_bytes_ = std::max<std::uint64_t>(largest_batch_bytes_, batch_bytes);
 }
@@ -54,6 +60,7 @@ segment_manifest segment::manifest() const {
   return {base_,
           end_,
           size_bytes_,
+          first_timestamp_ms_,
           max_timestamp_ms_,
           largest_batch_bytes_,
           bytes_since_index_entry_,
@@ -74,6 +81,7 @@ bool segment::restore(const segment_manifest& from, byte_view offset_file, byte_
   end_ = from.end;
   size_bytes_ = written_bytes_ = from.size_bytes;
   offset_entries_written_ = time_entries_written_ = from.index_entries;
+  first_timestamp_ms_ = from.first_timestamp_ms;
   max_timestamp_ms_ = from.max_timestamp_ms;
   largest_batch_bytes_ = from.largest_batch_bytes;
   bytes_since_index_entry_ = from.bytes_since_index_entry;

@@ -28,8 +28,9 @@ class segment {
   const time_index& times() const { return times_; }
   const std::shared_ptr<segment_files>& files() const { return files_; }
 
-  // Whether a batch with this last offset still belongs into this segment; an empty segment takes any.
-  bool has_room(std::size_t batch_bytes, model::offset last, std::uint64_t segment_bytes) const;
+  // Whether a batch with this last offset and time still belongs into this segment; an empty segment takes any.
+  bool has_room(std::size_t batch_bytes, model::offset last, std::int64_t max_timestamp_ms, std::uint64_t segment_bytes,
+                std::int64_t segment_ms) const;
 
   // Requires base == end().
   void append(model::offset base, model::offset last, std::int64_t max_timestamp_ms, std::size_t batch_bytes);
@@ -56,6 +57,7 @@ class segment {
   std::uint64_t written_bytes_ = 0;
   std::size_t offset_entries_written_ = 0;
   std::size_t time_entries_written_ = 0;
+  std::int64_t first_timestamp_ms_ = model::no_timestamp;  // of the first batch that has one
   std::int64_t max_timestamp_ms_ = model::no_timestamp;
   std::uint64_t largest_batch_bytes_ = 0;
   bool unsynced_ = false;

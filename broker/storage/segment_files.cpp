@@ -86,6 +86,15 @@ status segment_files::replace_indexes(byte_view offset_entries, byte_view time_e
   return replace(*fs_, time_index_path_, time_entries);
 }
 
+// The .log last: what an interrupted run leaves can be told for what it is.
+status segment_files::remove() const {
+  for (const std::string* path : {&time_index_path_, &offset_index_path_, &log_path_}) {
+    BRAID_TRY(there, fs_->exists(*path));
+    if (there) BRAID_TRY_VOID(fs_->remove(*path));
+  }
+  return {};
+}
+
 status segment_files::write(const segment_write& what) {
   if (!log_) {
     // What had this name was cut away when the log was opened; bytes of somebody else are not to be mixed with ours.

@@ -50,6 +50,9 @@ class segment_files {
   // Makes the index files hold these bytes and nothing else.
   status replace_indexes(byte_view offset_entries, byte_view time_entries);
 
+  // Unlinks those of the files that are there. Nothing may be written any more; reads under way go on.
+  status remove() const;
+
   // Makes the files that are missing.
   status write(const segment_write& what);
 

@@ -17,7 +17,13 @@ class memory_partition_log final : public storage::partition_log {
     batches_.push_back(std::move(batch));
   }
 
-  model::offset start_offset() const override { return model::offset(0); }
+  void trim(model::offset start) override { start_ = start; }
+  std::uint64_t trimmed_segments() const override { return 0; }
+  void remove_trimmed(std::uint64_t) override {}
+  model::offset retained_start(std::optional<std::int64_t>, std::optional<std::uint64_t>) const override {
+    return start_;
+  }
+  model::offset start_offset() const override { return start_; }
   model::offset end_offset() const override { return end_; }
   std::uint64_t size_bytes() const override { return size_bytes_; }
   std::size_t pending_bytes() const override { return 0; }
@@ -65,6 +71,7 @@ class memory_partition_log final : public storage::partition_log {
 
  private:
   std::vector<storage::stored_batch> batches_;
+  model::offset start_;
   model::offset end_;
   std::uint64_t size_bytes_ = 0;
 };
