@@ -43,11 +43,11 @@ server::broker_options options_of(const config::broker_config& config, std::opti
   options.may_found = config.bootstrap == "initial";
   options.pushed = config.pushed_listeners;
   options.wal_file_bytes = static_cast<std::uint64_t>(config.wal_file_bytes);
-  options.log.segment_ms = config.log_roll_ms;
+  options.log.segments.ms = config.log_roll_ms;
   options.retention_ms = config.log_retention_ms;
   options.retention_bytes = config.log_retention_bytes;
   options.retention_interval = std::chrono::milliseconds(config.log_retention_check_interval_ms);
-  options.log.segment_bytes = static_cast<std::uint64_t>(config.log_segment_bytes);
+  options.log.segments.bytes = static_cast<std::uint64_t>(config.log_segment_bytes);
   options.log.index_interval_bytes = static_cast<std::uint32_t>(config.log_index_interval_bytes);
   options.aggregator.entry_max_bytes = bounds.entry_max_bytes;
   // One for all: the logs of a braid live on one executor.

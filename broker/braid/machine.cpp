@@ -80,14 +80,24 @@ void machine::create(const partition_creation& creation) {
   const bool topic_is_new = topics_.find(creation.target.topic) == nullptr;
   if (topic_is_new && creation.metadata_index < last_deletion_index_) return;
   if (topic_is_new) set_topic(creation.target.topic, {});
-  partitions_.emplace(creation.target, std::make_unique<partition::partition>(creation.target, creation.epoch_base,
-                                                                              logs_.make(creation.target)));
+  const auto made = partitions_.emplace(
+      creation.target,
+      std::make_unique<partition::partition>(creation.target, creation.epoch_base, logs_.make(creation.target)));
+  configure_log(creation.target, *made.first->second);
 }
 
 void machine::configure(topic_config config) {
   const topic_state* known = topics_.find(config.topic);
   if (known == nullptr || known->config_index >= config.metadata_index) return;
   set_topic(config.topic, {config.metadata_index, std::move(config.values)});
+  auto next = partitions_.lower_bound({config.topic, model::partition_index(0)});
+  for (; next != partitions_.end() && next->first.topic == config.topic; ++next) {
+    configure_log(next->first, *next->second);
+  }
+}
+
+void machine::configure_log(const model::topic_partition_id& id, partition::partition& of) {
+  if (const topic_state* topic = topics_.find(id.topic)) logs_.configure(of.log(), topic->configs);
 }
 
 void machine::remove(const topic_deletion& deletion) {
@@ -217,8 +227,9 @@ status machine::restore(
   topics_.for_each([this](const model::topic_id& id, const topic_state& state) { topics_hash_ += hash_of(id, state); });
   for (const pinned_partition& one : from.partitions) {
     BRAID_TRY(log, open(one));
-    partitions_.emplace(
+    const auto made = partitions_.emplace(
         one.id, std::make_unique<partition::partition>(one.id, one.rows, one.log.manifest.epochs, std::move(log)));
+    configure_log(one.id, *made.first->second);
   }
   if (hash() == from.hash) return {};
   return fail(multiraft::errc::checkpoint_damaged,

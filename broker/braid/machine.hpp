@@ -25,11 +25,15 @@
 
 namespace braidmq::braid {
 
+using config_values = std::map<std::string, std::string>;
+
 // Makes the log of a partition when the entry that creates it is applied. Must not block.
 class log_factory {
  public:
   virtual ~log_factory() = default;
   virtual std::unique_ptr<storage::partition_log> make(const model::topic_partition_id& id) = 0;
+  // The topic of the log has these configs now. They may change how the log keeps its bytes, never what readers see.
+  virtual void configure(storage::partition_log& log, const config_values& configs) = 0;
 };
 
 struct slice_outcome {
@@ -54,7 +58,7 @@ struct published {
 // proposed.)
 struct topic_state {
   std::uint64_t config_index = 0;  // of the metadata log; 0: no config has been applied
-  std::map<std::string, std::string> configs;
+  config_values configs;
 
   friend bool operator==(const topic_state&, const topic_state&) = default;
 };
@@ -121,6 +125,7 @@ class machine {
   void create(const partition_creation& creation);
   void set_topic(const model::topic_id& id, topic_state state);
   void configure(topic_config config);
+  void configure_log(const model::topic_partition_id& id, partition::partition& of);
   void remove(const topic_deletion& deletion);
   unit_outcome append(const produce_unit& unit, raft::term term);
   std::vector<std::error_code> check_together(std::span<const append_slice> slices) const;

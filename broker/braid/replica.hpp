@@ -47,8 +47,10 @@ struct replica_options {
   std::size_t entries_in_flight = 4;         // proposed and not yet applied
   std::size_t in_flight_bytes = 32U << 20U;
   std::size_t write_behind_max_bytes = 128U << 20U;  // apply waits beyond this
+  // Where segments of a topic with these configs end; none: where `log` says.
+  std::function<storage::segment_bounds(const config_values& configs)> segments;
   // Asked by the leader, of the configs that are set on a topic; none: everything is kept.
-  std::function<retention_policy(const std::map<std::string, std::string>& configs)> retention;
+  std::function<retention_policy(const config_values& configs)> retention;
   io::duration retention_interval = std::chrono::minutes(5);
   std::uint64_t state_hash_interval = 1024;  // in entries, of on_state_hash
   io::duration linger{};

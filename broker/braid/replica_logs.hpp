@@ -19,6 +19,10 @@ class replica::logs final : public log_factory {
                                           owner_.options_.log, callbacks());
   }
 
+  void configure(storage::partition_log& log, const config_values& configs) override {
+    if (owner_.options_.segments) log.set_segment_bounds(owner_.options_.segments(configs));
+  }
+
   // As a checkpoint remembers it.
   result<std::unique_ptr<storage::partition_log>> open(const pinned_partition& one) {
     const replica_environment& environment = owner_.environment_;

@@ -123,9 +123,8 @@ status broker::open_planes() {
   data.data_folder = partitions_folder;
   data.write_behind_max_bytes = options_.write_behind_max_bytes;
   data.linger = options_.linger;
-  data.retention = [this](const std::map<std::string, std::string>& configs) {
-    return retention_of(configs, options_);
-  };
+  data.segments = [this](const braid::config_values& configs) { return segments_of(configs, options_); };
+  data.retention = [this](const braid::config_values& configs) { return retention_of(configs, options_); };
   data.retention_interval = options_.retention_interval;
   data.state_hash_interval = environment_.state_hash_interval;
   data.checkpoint.path = checkpoints_folder + "/braid";

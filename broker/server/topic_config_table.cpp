@@ -65,12 +65,12 @@ constexpr std::array<topic_config_rule, 38> rules{{
      "log.retention.bytes", [](const broker_options& o) { return std::to_string(o.retention_bytes); }},
     {"retention.ms", int64, -1, int64_max, "", "604800000", acts, "how long records are kept, by whole segments; -1: for ever",
      "log.retention.ms", [](const broker_options& o) { return std::to_string(o.retention_ms); }},
-    {"segment.bytes", int32, 1'048'576, int32_max, "", "1073741824", not_yet, "size of a segment file. The broker's own setting is used",
-     "log.segment.bytes", [](const broker_options& o) { return std::to_string(o.log.segment_bytes); }},
+    {"segment.bytes", int32, 1'048'576, int32_max, "", "1073741824", acts, "size of a segment file",
+     "log.segment.bytes", [](const broker_options& o) { return std::to_string(o.log.segments.bytes); }},
     {"segment.index.bytes", int32, 4, int32_max, "", "10485760", not_yet, "size of a segment's index files"},
     {"segment.jitter.ms", int64, 0, int64_max, "", "0", not_yet, "random part of segment.ms"},
-    {"segment.ms", int64, 1, int64_max, "", "604800000", not_yet, "after so long a segment ends even if it is not full. The broker's own setting is used",
-     "log.roll.ms", [](const broker_options& o) { return std::to_string(o.log.segment_ms); }},
+    {"segment.ms", int64, 1, int64_max, "", "604800000", acts, "a segment ends before a record that is younger than its first one by more than this",
+     "log.roll.ms", [](const broker_options& o) { return std::to_string(o.log.segments.ms); }},
     {"unclean.leader.election.enable", boolean, 0, 0, "", "false", not_yet, "whether a replica that lacks records may lead. In a braid it never does"},
 }};
 // clang-format on

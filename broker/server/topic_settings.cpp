@@ -17,6 +17,11 @@ std::optional<std::int64_t> parse_integer(const std::string& text) {
   return value;
 }
 
+std::int64_t integer_of(const braid::config_values& configs, const char* name, std::int64_t otherwise) {
+  const auto set = configs.find(name);
+  return set == configs.end() ? otherwise : parse_integer(set->second).value_or(otherwise);
+}
+
 }  // namespace
 
 model::validation_limits topic_settings::validation(std::int64_t now_ms, bool allow_zstd) const {
@@ -31,19 +36,20 @@ model::validation_limits topic_settings::validation(std::int64_t now_ms, bool al
   return limits;
 }
 
-braid::retention_policy retention_of(const std::map<std::string, std::string>& configs,
-                                     const broker_options& defaults) {
-  const auto number = [&configs](const char* name, std::int64_t otherwise) {
-    const auto set = configs.find(name);
-    return set == configs.end() ? otherwise : parse_integer(set->second).value_or(otherwise);
-  };
+storage::segment_bounds segments_of(const braid::config_values& configs, const broker_options& defaults) {
+  const storage::segment_bounds& otherwise = defaults.log.segments;
+  return {static_cast<std::uint64_t>(integer_of(configs, "segment.bytes", static_cast<std::int64_t>(otherwise.bytes))),
+          integer_of(configs, "segment.ms", otherwise.ms)};
+}
+
+braid::retention_policy retention_of(const braid::config_values& configs, const broker_options& defaults) {
   const auto policy = configs.find("cleanup.policy");
   const auto words = policy == configs.end() ? std::vector<std::string>{"delete"} : words_of(policy->second);
   // A compacted topic keeps everything as long as there is no compaction.
   if (std::ranges::find(words, "delete") == words.end()) return {};
   braid::retention_policy kept;
-  const std::int64_t keep_ms = number("retention.ms", defaults.retention_ms);
-  const std::int64_t keep_bytes = number("retention.bytes", defaults.retention_bytes);
+  const std::int64_t keep_ms = integer_of(configs, "retention.ms", defaults.retention_ms);
+  const std::int64_t keep_bytes = integer_of(configs, "retention.bytes", defaults.retention_bytes);
   if (keep_ms >= 0) kept.keep_ms = keep_ms;
   if (keep_bytes >= 0) kept.keep_bytes = static_cast<std::uint64_t>(keep_bytes);
   return kept;

@@ -26,7 +26,10 @@ struct topic_settings {
 };
 
 // What the configs of a topic say of its old records.
-braid::retention_policy retention_of(const std::map<std::string, std::string>& configs, const broker_options& defaults);
+braid::retention_policy retention_of(const braid::config_values& configs, const broker_options& defaults);
+
+// Where its segments end.
+storage::segment_bounds segments_of(const braid::config_values& configs, const broker_options& defaults);
 
 topic_settings settings_of(const metadata::topic_image& topic, const broker_options& defaults);
 

@@ -19,6 +19,10 @@ model::leader_epoch check_stamp(const stored_batch& batch) {
   return header->partition_leader_epoch;
 }
 
+bool is_sound(segment_bounds bounds) {
+  return bounds.bytes > 0 && bounds.bytes <= max_segment_bytes;
+}
+
 status clear_folder(io::file_system& fs, const std::string& folder, const log_options& options) {
   BRAID_TRY_VOID(fs.make_directories(folder));
   BRAID_TRY(nothing_kept, recover(fs, folder, options, model::offset(0)));
@@ -31,9 +35,9 @@ status clear_folder(io::file_system& fs, const std::string& folder, const log_op
 result<std::unique_ptr<partition_log>> partition_log::open(io::file_system& fs, io::executor& disk, io::executor& owner,
                                                            std::string folder, log_options options,
                                                            model::offset keep_below, log_callbacks callbacks) {
-  if (options.segment_bytes == 0 || options.segment_bytes > max_segment_bytes) {
+  if (!is_sound(options.segments)) {
     return fail(std::make_error_code(std::errc::invalid_argument),
-                fmt::format("segment size {} is not between 1 and {}", options.segment_bytes, max_segment_bytes));
+                fmt::format("segment size {} is not between 1 and {}", options.segments.bytes, max_segment_bytes));
   }
   BRAID_TRY(present, fs.exists(folder));
   if (!present) BRAID_TRY_VOID(fs.make_directories(folder));
@@ -61,8 +65,7 @@ result<std::unique_ptr<partition_log>> partition_log::open(io::file_system& fs, 
 
 std::unique_ptr<partition_log> partition_log::create(io::file_system& fs, io::executor& disk, io::executor& owner,
                                                      std::string folder, log_options options, log_callbacks callbacks) {
-  BRAID_CHECK(options.segment_bytes > 0 && options.segment_bytes <= max_segment_bytes, "segment size {}",
-              options.segment_bytes);
+  BRAID_CHECK(is_sound(options.segments), "segment size {}", options.segments.bytes);
   return std::make_unique<file_partition_log>(fs, disk, owner, std::move(folder), options, std::nullopt,
                                               std::move(callbacks));
 }
@@ -97,14 +100,18 @@ model::offset file_partition_log::end_offset() const {
   return segments_.empty() ? start_ : segments_.back()->end();
 }
 
+void file_partition_log::set_segment_bounds(segment_bounds bounds) {
+  BRAID_CHECK(is_sound(bounds), "segment size {}", bounds.bytes);
+  options_.segments = bounds;
+}
+
 void file_partition_log::append(stored_batch batch) {
   const std::size_t size = batch.data.size();
   BRAID_CHECK(segments_.empty() || batch.base == end_offset(), "append at {}, the end is {}", batch.base, end_offset());
   if (segments_.empty()) start_ = batch.base;
   BRAID_CHECK(size <= max_segment_bytes, "batch of {} bytes", size);
   const model::leader_epoch epoch = check_stamp(batch);
-  if (segments_.empty() || !segments_.back()->has_room(size, batch.last, batch.max_timestamp_ms, options_.segment_bytes,
-                                                       options_.segment_ms)) {
+  if (segments_.empty() || !segments_.back()->has_room(size, batch.last, batch.max_timestamp_ms, options_.segments)) {
     if (!segments_.empty()) segments_.back()->set_unsynced();  // its index files are complete now
     segments_.push_back(std::make_unique<segment>(fs_, folder_, batch.base, options_.index_interval_bytes));
   }

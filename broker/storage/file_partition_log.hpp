@@ -30,6 +30,7 @@ class file_partition_log final : public partition_log {
   ~file_partition_log() override;
 
   void append(stored_batch batch) override;
+  void set_segment_bounds(segment_bounds bounds) override;
   void trim(model::offset start) override;
   std::uint64_t trimmed_segments() const override { return trimmed_count_; }
   void remove_trimmed(std::uint64_t count) override;

@@ -25,6 +25,7 @@
 #include "model/ids.hpp"
 #include "storage/cache_budget.hpp"
 #include "storage/log_manifest.hpp"
+#include "storage/segment_bounds.hpp"
 
 namespace braidmq::storage {
 
@@ -37,10 +38,7 @@ enum class errc {
 std::error_code make_error_code(errc code);
 
 struct log_options {
-  std::uint64_t segment_bytes = 1ULL << 30U;  // a segment is longer only if it is one batch; at most 2^31-1
-  // A segment ends before a batch that is younger than its first one by more than this: what is written slowly can be
-  // let go of, too.
-  std::int64_t segment_ms = 604'800'000;
+  segment_bounds segments;
   std::uint32_t index_interval_bytes = 4096;  // bounds what a read has to skip
   std::size_t write_bytes = 4U << 20U;        // about what one disk task writes
   std::size_t cache_bytes = 1U << 20U;        // written batches that stay in memory for readers at the tail
@@ -100,6 +98,9 @@ class partition_log {
 
   // Requires batch.base == end_offset(), or an empty log, which then starts there; and at most 2^31-1 bytes.
   virtual void append(stored_batch batch) = 0;
+
+  // From the next append on.
+  virtual void set_segment_bounds(segment_bounds bounds) = 0;
 
   // Records below `start` are gone for readers. Segments of which nothing is left leave the log, and their files wait:
   // a checkpoint may speak of them. Requires start_offset() <= start <= end_offset().

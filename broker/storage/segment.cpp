@@ -13,14 +13,14 @@ segment::segment(io::file_system& fs, const std::string& folder, model::offset b
       files_(std::make_shared<segment_files>(fs, folder, base)) {}
 
 bool segment::has_room(std::size_t batch_bytes, model::offset last, std::int64_t max_timestamp_ms,
-                       std::uint64_t segment_bytes, std::int64_t segment_ms) const {
+                       segment_bounds bounds) const {
   if (size_bytes_ == 0) return true;
   // Times of producers may be anything; the difference must not wrap.
   const bool is_late = first_timestamp_ms_ >= 0 && max_timestamp_ms > first_timestamp_ms_ &&
-                       max_timestamp_ms - first_timestamp_ms_ > segment_ms;
+                       max_timestamp_ms - first_timestamp_ms_ > bounds.ms;
   if (is_late) return false;
   constexpr std::int64_t max_relative = std::numeric_limits<std::int32_t>::max();
-  return size_bytes_ + batch_bytes <= segment_bytes && last - base_ <= max_relative;
+  return size_bytes_ + batch_bytes <= bounds.bytes && last - base_ <= max_relative;
 }
 
 void segment::append(model::offset base, model::offset last, std::int64_t max_timestamp_ms, std::size_t batch_bytes) {

@@ -9,6 +9,7 @@
 #include "model/record_batch.hpp"
 #include "storage/log_manifest.hpp"
 #include "storage/offset_index.hpp"
+#include "storage/segment_bounds.hpp"
 #include "storage/segment_files.hpp"
 #include "storage/time_index.hpp"
 
@@ -29,8 +30,8 @@ class segment {
   const std::shared_ptr<segment_files>& files() const { return files_; }
 
   // Whether a batch with this last offset and time still belongs into this segment; an empty segment takes any.
-  bool has_room(std::size_t batch_bytes, model::offset last, std::int64_t max_timestamp_ms, std::uint64_t segment_bytes,
-                std::int64_t segment_ms) const;
+  bool has_room(std::size_t batch_bytes, model::offset last, std::int64_t max_timestamp_ms,
+                segment_bounds bounds) const;
 
   // Requires base == end().
   void append(model::offset base, model::offset last, std::int64_t max_timestamp_ms, std::size_t batch_bytes);

@@ -14,6 +14,7 @@ class memory_logs final : public log_factory {
   std::unique_ptr<storage::partition_log> make(const model::topic_partition_id&) override {
     return std::make_unique<sim::memory_partition_log>();
   }
+  void configure(storage::partition_log&, const config_values&) override {}
 };
 
 constexpr int partitions = 16;

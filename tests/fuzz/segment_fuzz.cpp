@@ -26,7 +26,7 @@ using namespace braidmq;
 
 const std::string folder = "/p";
 const storage::log_options options{
-    .segment_bytes = 700,
+    .segments = {.bytes = 700},
     .index_interval_bytes = 150,
     .cache_bytes = 0,
     .decode = {.max_output_bytes = 1U << 16U, .max_chunk_bytes = 1U << 16U, .zstd_window_log_max = 16}};

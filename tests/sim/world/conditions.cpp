@@ -18,7 +18,7 @@ server::broker_options draw_broker(rng& chance) {
   options.advertised = {{"PLAINTEXT", "10.0.0.2", 9092}};
   options.wal_file_bytes = one_of<std::uint64_t>(chance, {8U << 10U, 64U << 10U, 512U << 10U, 64U << 20U});
   options.wal_preallocate = options.wal_file_bytes <= 512U << 10U;  // larger ones would be zeros, hashed and kept
-  options.log.segment_bytes = one_of<std::uint64_t>(chance, {2U << 10U, 16U << 10U, 128U << 10U, 1U << 30U});
+  options.log.segments.bytes = one_of<std::uint64_t>(chance, {2U << 10U, 16U << 10U, 128U << 10U, 1U << 30U});
   options.log.index_interval_bytes = one_of<std::uint32_t>(chance, {1, 128, 1024, 4096});
   options.aggregator.entry_target_bytes = one_of<std::size_t>(chance, {1, 2U << 10U, 32U << 10U, 4U << 20U});
   options.aggregator.entry_max_bytes = 8U << 20U;
@@ -58,6 +58,23 @@ fault_rates draw_faults(rng& chance) {
   return faults;
 }
 
+// Mostly everything is kept: what is let go of cannot be checked any more. Segments have to be small for it.
+void draw_retention(rng& chance, conditions& drawn) {
+  drawn.broker.retention_interval =
+      one_of<io::duration>(chance, {std::chrono::milliseconds(100), std::chrono::seconds(1), std::chrono::seconds(20)});
+  drawn.broker.retention_ms = -1;
+  if (!chance.chance(0.3)) return;
+  drawn.broker.log.segments.bytes = one_of<std::uint64_t>(chance, {300, 2U << 10U, 16U << 10U});
+  if (chance.chance(0.6)) {
+    drawn.kept.size_bytes = one_of<std::uint64_t>(chance, {0, 1'000, 4U << 10U, 32U << 10U});
+    drawn.broker.retention_bytes = static_cast<std::int64_t>(*drawn.kept.size_bytes);
+  } else {
+    drawn.kept.age_ms = one_of<std::int64_t>(chance, {100, 1'000, 10'000, 60'000});
+    drawn.broker.retention_ms = *drawn.kept.age_ms;
+    drawn.broker.log.segments.ms = one_of<std::int64_t>(chance, {50, 1'000, 604'800'000});
+  }
+}
+
 }  // namespace
 
 conditions draw_conditions(rng& chance, std::uint64_t operations) {
@@ -82,6 +99,7 @@ conditions draw_conditions(rng& chance, std::uint64_t operations) {
   drawn.session_readers = static_cast<int>(chance.between(0, 2));
   drawn.broker.fetch_sessions.max_sessions = one_of<std::size_t>(chance, {0, 1, 2, 1000});
   drawn.broker.fetch_sessions.max_bytes = one_of<std::size_t>(chance, {1'500, 4'000, 64U << 20U});
+  draw_retention(chance, drawn);
   return drawn;
 }
 

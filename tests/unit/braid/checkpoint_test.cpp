@@ -15,7 +15,7 @@ const std::string checkpoint_path = "/checkpoints/braid";
 class CheckpointTest : public ReplicaTest {
  protected:
   CheckpointTest() {
-    options_.log.segment_bytes = 300;
+    options_.log.segments.bytes = 300;
     options_.log.index_interval_bytes = 64;
     options_.checkpoint.due_after = std::chrono::seconds(60);
   }

@@ -16,6 +16,7 @@ class memory_logs final : public log_factory {
     logs[id] = log.get();
     return log;
   }
+  void configure(storage::partition_log&, const config_values&) override {}
   std::map<model::topic_partition_id, sim::memory_partition_log*> logs;
 };
 

@@ -7,7 +7,7 @@ namespace {
 class RetentionTest : public ReplicaTest {
  protected:
   RetentionTest() {
-    options_.log.segment_bytes = 100;  // a segment for each batch
+    options_.log.segments.bytes = 100;  // a segment for each batch
     options_.retention_interval = std::chrono::minutes(5);
     options_.checkpoint.due_after = std::chrono::seconds(60);
     options_.retention = [](const std::map<std::string, std::string>& configs) {
@@ -67,6 +67,24 @@ TEST_F(RetentionTest, RecordsGoBySize) {
   now.braid->sweep();
   now.run();
   EXPECT_EQ(start_of(now, orders).value(), 5);
+}
+
+TEST_F(RetentionTest, SegmentsEndAsTheConfigsOfTheTopicSay) {
+  options_.log.segments.bytes = 1U << 20U;
+  options_.segments = [](const config_values& configs) {
+    const auto set = configs.find("segment.bytes");
+    return storage::segment_bounds{.bytes = set == configs.end() ? 1U << 20U : std::stoull(set->second)};
+  };
+  life* now = &start();
+  now->create(orders, {{"segment.bytes", "1"}});
+  now->create(inventory);
+  write(*now, orders, 3);
+  write(*now, inventory, 3);
+  EXPECT_EQ(segments_of(orders), 3U);
+  EXPECT_EQ(segments_of(inventory), 1U);
+  now = &start();
+  write(*now, orders, 2);
+  EXPECT_EQ(segments_of(orders), 5U) << "as a checkpoint and the log remember it";
 }
 
 TEST_F(RetentionTest, AMoveThatWasAppliedIsAppliedAgainAfterAKill) {

@@ -27,6 +27,27 @@ TEST(TopicSettings, OwnConfigsWinOverDefaults) {
   EXPECT_EQ(settings_of(topic, defaults).timestamps, model::timestamp_type::create_time);
 }
 
+TEST(TopicSettings, RetentionIsOfTheTopicElseOfTheBrokerAndNotOfCompactedTopics) {
+  broker_options defaults;
+  defaults.retention_ms = 1000;
+  EXPECT_EQ(retention_of({}, defaults).keep_ms, 1000);
+  EXPECT_EQ(retention_of({}, defaults).keep_bytes, std::nullopt) << "-1 is no bound";
+  const auto own = retention_of({{"retention.ms", "-1"}, {"retention.bytes", "0"}}, defaults);
+  EXPECT_EQ(own.keep_ms, std::nullopt);
+  EXPECT_EQ(own.keep_bytes, 0U);
+  EXPECT_EQ(retention_of({{"cleanup.policy", "compact"}}, defaults).keep_ms, std::nullopt);
+  EXPECT_EQ(retention_of({{"cleanup.policy", "compact,delete"}}, defaults).keep_ms, 1000);
+}
+
+TEST(TopicSettings, SegmentsEndWhereTheTopicSaysElseTheBroker) {
+  broker_options defaults;
+  defaults.log.segments = {500, 7};
+  EXPECT_EQ(segments_of({}, defaults).bytes, 500U);
+  EXPECT_EQ(segments_of({}, defaults).ms, 7);
+  EXPECT_EQ(segments_of({{"segment.bytes", "1048576"}, {"segment.ms", "9"}}, defaults).bytes, 1'048'576U);
+  EXPECT_EQ(segments_of({{"segment.bytes", "1048576"}, {"segment.ms", "9"}}, defaults).ms, 9);
+}
+
 std::string refusal_of(const std::string& name, const std::string& value, std::int32_t replicas = 3) {
   const status checked = check_topic_configs({{name, value}}, replicas);
   if (checked) return {};

@@ -24,7 +24,7 @@ TEST(CreateLog, ClearsTheSegmentsOfAnEarlierLifeAndLeavesForeignFilesAlone) {
   sim::sim_file_system fs(1);
   {
     log_harness before(fs);
-    before.create({.segment_bytes = 300});
+    before.create({.segments = {.bytes = 300}});
     for (int i = 0; i < 20; ++i) before.log->append(make_batch(i * 2, 2));
     ASSERT_TRUE(before.drain());
   }
@@ -47,7 +47,7 @@ TEST(CreateLog, ClearsTheSegmentsOfAnEarlierLifeAndLeavesForeignFilesAlone) {
 TEST(CreateLog, EveryPendingByteIsToldWhenItIsWritten) {
   sim::sim_file_system fs(1);
   log_harness harness(fs, 7);
-  harness.create({.segment_bytes = 500, .write_bytes = 200});
+  harness.create({.segments = {.bytes = 500}, .write_bytes = 200});
   std::size_t appended = 0;
   for (int i = 0; i < 50; ++i) {
     stored_batch batch = make_batch(i, 1, 20 + static_cast<std::size_t>(i));

@@ -115,7 +115,7 @@ TEST_F(PartitionLogTest, AReadThatRacesWithWriteBehindSeesTheLogOfItsCall) {
 
 TEST_F(PartitionLogTest, RollsWithoutSplittingABatch) {
   const std::size_t batch_bytes = make_batch(0, 3).data.size();
-  open({.segment_bytes = 3 * batch_bytes + 1, .index_interval_bytes = 1, .cache_bytes = 0});
+  open({.segments = {.bytes = 3 * batch_bytes + 1}, .index_interval_bytes = 1, .cache_bytes = 0});
   append_ten();
   log().append(make_batch(30, 1, 5 * batch_bytes));
   log().append(make_batch(31, 1));
@@ -258,9 +258,9 @@ TEST_F(PartitionLogTest, ACallbackMayDestroyTheLog) {
 }
 
 TEST_F(PartitionLogTest, RefusesASegmentSizeThatPositionsCannotHold) {
-  EXPECT_EQ(harness_.open({.segment_bytes = 1ULL << 31U}).error().code, std::errc::invalid_argument);
-  EXPECT_EQ(harness_.open({.segment_bytes = 0}).error().code, std::errc::invalid_argument);
-  EXPECT_TRUE(harness_.open({.segment_bytes = (1ULL << 31U) - 1}));
+  EXPECT_EQ(harness_.open({.segments = {.bytes = 1ULL << 31U}}).error().code, std::errc::invalid_argument);
+  EXPECT_EQ(harness_.open({.segments = {.bytes = 0}}).error().code, std::errc::invalid_argument);
+  EXPECT_TRUE(harness_.open({.segments = {.bytes = (1ULL << 31U) - 1}}));
 }
 
 TEST_F(PartitionLogTest, DiesRatherThanStoreWhatCannotBeReadBack) {

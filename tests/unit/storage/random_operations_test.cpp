@@ -8,7 +8,7 @@ namespace {
 class random_run {
  public:
   explicit random_run(std::uint64_t seed) : chance_(seed), fs_(seed), loop_seed_(seed) {
-    options_.segment_bytes = 200 + chance_.below(4000);
+    options_.segments.bytes = 200 + chance_.below(4000);
     options_.index_interval_bytes = static_cast<std::uint32_t>(chance_.below(1000));
     options_.cache_bytes = chance_.chance(0.3) ? 0 : chance_.below(3000);
     options_.write_bytes = 1 + chance_.below(2000);

@@ -24,7 +24,7 @@ class RecoveryTest : public testing::Test {
 
   RecoveryTest() {
     options_.index_interval_bytes = 150;
-    options_.segment_bytes = 3 * make_batch(0, 3).data.size();
+    options_.segments.bytes = 3 * make_batch(0, 3).data.size();
     log_harness harness(fs_);
     EXPECT_TRUE(harness.open(options_));
     for (std::int64_t i = 0; i < batch_count; ++i) {

@@ -22,7 +22,7 @@ class RemoveLogTest : public ::testing::Test {
 };
 
 TEST_F(RemoveLogTest, FilesAndFolderGo) {
-  harness_.create({.segment_bytes = 300});
+  harness_.create({.segments = {.bytes = 300}});
   for (int i = 0; i < 20; ++i) harness_.log->append(make_batch(i * 2, 2));
   ASSERT_TRUE(harness_.drain());
   ASSERT_GT(files(), 3U);
@@ -123,7 +123,7 @@ TEST(RemoveLogCrash, WhatAPowerCutLeavesIsRemovedByTheNextLife) {
     sim::rng chance(seed);
     {
       log_harness before(fs, seed);
-      before.create({.segment_bytes = 300});
+      before.create({.segments = {.bytes = 300}});
       for (int i = 0; i < 10; ++i) before.log->append(make_batch(i * 2, 2));
       for (std::uint64_t steps = chance.below(20); steps > 0 && before.loop.run_one(); --steps) {
       }
@@ -133,7 +133,7 @@ TEST(RemoveLogCrash, WhatAPowerCutLeavesIsRemovedByTheNextLife) {
     }
     fs.power_cut(chance);
     log_harness after(fs, seed);
-    after.create({.segment_bytes = 300});
+    after.create({.segments = {.bytes = 300}});
     if (chance.chance(0.5)) after.log->append(make_batch(0, 1));
     std::optional<status> removed;
     after.log->remove([&](status said) { removed = std::move(said); });

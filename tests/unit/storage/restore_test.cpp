@@ -15,7 +15,7 @@ class RestoreTest : public testing::Test {
 
   RestoreTest() {
     options_.index_interval_bytes = 150;
-    options_.segment_bytes = 4 * make_batch(0, 3).data.size();
+    options_.segments.bytes = 4 * make_batch(0, 3).data.size();
     for (std::size_t i = 0; i < batch_count; ++i) {
       batches_.push_back(make_batch(static_cast<std::int64_t>(i) * 3, 3, 20, static_cast<std::int32_t>(i / 5)));
     }

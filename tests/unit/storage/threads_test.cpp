@@ -26,7 +26,7 @@ TEST(Threads, AppendsReadsAndRollsOverRealFiles) {
     std::promise<void> done;
     owner.post([&] {
       auto opened = partition_log::open(io::posix_file_system(), disk, owner, folder + "/t-0",
-                                        {.segment_bytes = 20'000, .cache_bytes = 5000}, model::offset(0),
+                                        {.segments = {.bytes = 20'000}, .cache_bytes = 5000}, model::offset(0),
                                         {nullptr, [&](error) { ++wrong; }});
       if (!opened) {
         ++wrong;

@@ -40,7 +40,7 @@ TEST(Timestamps, SearchesEqualAFullScan) {
     sim::rng chance(seed);
     sim::sim_file_system fs;
     log_harness harness(fs, seed);
-    ASSERT_TRUE(harness.open({.segment_bytes = 500 + chance.below(3000),
+    ASSERT_TRUE(harness.open({.segments = {.bytes = 500 + chance.below(3000)},
                               .index_interval_bytes = static_cast<std::uint32_t>(chance.below(600)),
                               .cache_bytes = chance.below(2000)}));
     std::vector<reference_record> records;

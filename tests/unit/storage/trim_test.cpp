@@ -10,7 +10,7 @@ const std::string trim_folder = "/data/topic-0";
 class TrimTest : public testing::Test {
  protected:
   TrimTest() {
-    options_.segment_bytes = 2 * make_batch(0, 3).data.size();
+    options_.segments.bytes = 2 * make_batch(0, 3).data.size();
     EXPECT_TRUE(harness_.open(options_));
   }
 
@@ -102,7 +102,7 @@ TEST_F(TrimTest, ComesBackFromACheckpointWithItsStart) {
 
 TEST_F(TrimTest, RetentionCountsWholeSegments) {
   append(8);  // times are 1000 plus the offset; segments begin at 0, 6, 12, 18
-  const std::uint64_t segment_bytes = options_.segment_bytes;
+  const std::uint64_t segment_bytes = options_.segments.bytes;
   EXPECT_EQ(retained(std::nullopt, std::nullopt).value(), 0);
   EXPECT_EQ(retained(1003, std::nullopt).value(), 0) << "a record of the first segment is not older";
   EXPECT_EQ(retained(1004, std::nullopt).value(), 6);
@@ -117,8 +117,8 @@ TEST_F(TrimTest, RetentionCountsWholeSegments) {
 }
 
 TEST_F(TrimTest, ASegmentEndsBeforeARecordThatIsMuchYounger) {
-  options_.segment_bytes = 1U << 20U;
-  options_.segment_ms = 1000;
+  options_.segments.bytes = 1U << 20U;
+  options_.segments.ms = 1000;
   ASSERT_TRUE(harness_.open(options_));
   harness_.log->append(make_batch(0, std::vector<std::int64_t>{5000}));
   harness_.log->append(make_batch(1, std::vector<std::int64_t>{6000}));
