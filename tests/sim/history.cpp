@@ -19,6 +19,7 @@ result<seen_batch_ptr> parse(const model::batch_view& batch, std::uint64_t hash)
   auto seen = std::make_shared<seen_batch>();
   const model::batch_header& header = batch.header;
   seen->hash = hash;
+  seen->size_bytes = batch.data.size();
   seen->base = header.base_offset.value();
   seen->epoch = header.partition_leader_epoch.value();
   seen->producer_id = header.producer_id.value();
@@ -77,7 +78,9 @@ void history::acknowledge(batch_number number, std::size_t attempt_index, protoc
 void history::add(fetch_record fetch) {
   fetch.answered = next_moment();
   for (const fetched_partition& one : fetch.partitions) {
-    if (one.code == protocol::error_code::none) raise_end(one.target, one.visible_end);
+    if (one.code != protocol::error_code::none) continue;
+    raise_end(one.target, one.visible_end);
+    raise_start(one.target, one.log_start);
   }
   fetches_.push_back(std::move(fetch));
 }
@@ -85,8 +88,11 @@ void history::add(fetch_record fetch) {
 void history::add(const offset_record& answer) {
   constexpr std::int64_t earliest = -2;
   constexpr std::int64_t latest = -1;
-  if (answer.code == protocol::error_code::none && answer.timestamp != earliest) {
-    raise_end(answer.target, answer.timestamp == latest ? answer.offset : answer.offset + 1);
+  if (answer.code == protocol::error_code::none) {
+    if (answer.timestamp == earliest)
+      raise_start(answer.target, answer.offset);
+    else
+      raise_end(answer.target, answer.timestamp == latest ? answer.offset : answer.offset + 1);
   }
   offset_answers_.push_back(answer);
 }
@@ -162,6 +168,16 @@ void history::note_producer_id(std::int64_t id) {
 std::int64_t history::known_end(const topic_partition_id& target) const {
   const auto found = known_ends_.find(target);
   return found == known_ends_.end() ? 0 : found->second;
+}
+
+std::int64_t history::known_start(const topic_partition_id& target) const {
+  const auto found = known_starts_.find(target);
+  return found == known_starts_.end() ? 0 : found->second;
+}
+
+void history::raise_start(const topic_partition_id& target, std::int64_t start) {
+  std::int64_t& known = known_starts_[target];
+  known = std::max(known, start);
 }
 
 void history::raise_end(const topic_partition_id& target, std::int64_t end) {

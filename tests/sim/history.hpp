@@ -65,6 +65,7 @@ struct seen_record {
 };
 struct seen_batch {
   std::uint64_t hash = 0;  // of all its bytes
+  std::size_t size_bytes = 0;
   std::int64_t base = 0;
   std::int32_t epoch = -1;
   std::int64_t producer_id = -1;
@@ -77,7 +78,8 @@ using seen_batch_ptr = std::shared_ptr<const seen_batch>;
 struct fetched_partition {
   topic_partition_id target;
   std::int64_t from = 0;
-  std::int64_t floor = 0;  // what must be visible: known before the fetch was asked
+  std::int64_t floor = 0;        // what must be visible: known before the fetch was asked
+  std::int64_t start_floor = 0;  // likewise, below which nothing may be shown any more
   protocol::error_code code = protocol::error_code::none;
   std::int64_t visible_end = -1;
   std::int64_t log_start = -1;
@@ -95,6 +97,7 @@ struct offset_record {
   topic_partition_id target;
   std::int64_t timestamp = 0;  // as in the protocol: -1 latest, -2 earliest, -3 largest timestamp, else a time
   std::int64_t floor = 0;
+  std::int64_t start_floor = 0;
   protocol::error_code code = protocol::error_code::none;
   std::int64_t offset = -1;
   std::int64_t answered_timestamp = -1;
@@ -173,6 +176,8 @@ class history {
 
   // An end of the partition that somebody has been told: nothing later may be below it.
   std::int64_t known_end(const topic_partition_id& target) const;
+  // Likewise a start.
+  std::int64_t known_start(const topic_partition_id& target) const;
 
   // Parses and shares. None, and a violation noted, when the bytes are no valid batches.
   std::optional<std::vector<seen_batch_ptr>> read_batches(const bytes& block);
@@ -185,6 +190,7 @@ class history {
 
  private:
   void raise_end(const topic_partition_id& target, std::int64_t end);
+  void raise_start(const topic_partition_id& target, std::int64_t start);
 
   moment now_ = 0;
   std::vector<sent_batch> batches_;
@@ -198,6 +204,7 @@ class history {
   std::vector<churn_sighting> sightings_;
   std::set<std::int64_t> producer_ids_;
   std::map<topic_partition_id, std::int64_t> known_ends_;
+  std::map<topic_partition_id, std::int64_t> known_starts_;
   std::unordered_map<std::uint64_t, seen_batch_ptr> seen_;
   std::vector<std::pair<std::string, std::string>> violations_;
 };

@@ -33,6 +33,9 @@ struct totals {
   std::uint64_t records = 0;
   std::uint64_t tasks = 0;
   std::uint64_t repetitions = 0;
+  std::uint64_t let_go = 0;
+  std::uint64_t bits_turned = 0;
+  std::uint64_t starts_refused = 0;
   std::uint64_t lives = 0;
   std::uint64_t power_cuts = 0;
   std::uint64_t kills = 0;
@@ -49,6 +52,9 @@ struct totals {
     records += one.records_acknowledged;
     tasks += one.tasks;
     repetitions += one.repetitions;
+    let_go += one.offsets_let_go;
+    bits_turned += one.bits_turned;
+    starts_refused += one.starts_refused;
     lives += one.machine.lives;
     power_cuts += one.machine.power_cuts;
     kills += one.machine.kills;
@@ -106,14 +112,14 @@ void print_seed(const run_options& options, const run_outcome& outcome) {
 void print_totals(const totals& all, double real_seconds) {
   fmt::print(
       "{:.0f} s simulated in {:.1f} s ({:.0f} x), {} operations ({:.0f} per s), {} tasks, {} records "
-      "acknowledged, {} batches sent again\n",
+      "acknowledged, {} batches sent again, {} records let go of\n",
       all.simulated_seconds, real_seconds, all.simulated_seconds / real_seconds, all.operations,
-      static_cast<double>(all.operations) / real_seconds, all.tasks, all.records, all.repetitions);
+      static_cast<double>(all.operations) / real_seconds, all.tasks, all.records, all.repetitions, all.let_go);
   fmt::print(
       "{} lives of brokers: {} power cuts ({} inside of recovery), {} kills, {} clean stops, {} disk errors, {} full "
-      "disks; {} state hashes\n",
+      "disks; {} state hashes; {} turned bits, {} starts refused for it\n",
       all.lives, all.power_cuts, all.interrupted, all.kills, all.stops, all.disk_errors, all.full_disks,
-      all.state_hashes);
+      all.state_hashes, all.bits_turned, all.starts_refused);
   fmt::print("{} passed, {} failed\n", all.passed, all.failed);
 }
 

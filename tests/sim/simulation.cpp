@@ -1,5 +1,6 @@
 #include "simulation.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "server/atomic_produce.hpp"
 #include "workload/client.hpp"
 #include "workload/final_reader.hpp"
+#include "world/bit_rot.hpp"
 #include "world/nemesis.hpp"
 
 namespace braidmq::sim {
@@ -33,8 +35,8 @@ class simulation {
   }
 
   run_outcome run() {
-    const bool alive = load() && quiesce() && write_last() && final_reads();
-    outcome_.found = check_all({log_, final_read_, after_recovery_});
+    const bool alive = load() && quiesce() && write_last() && final_reads() && meet_bit_rot();
+    outcome_.found = check_all({log_, drawn_.kept, final_read_, after_recovery_, latest_wall_ms_});
     if (!alive && outcome_.found.empty()) outcome_.found.push_back({"liveness", "the run did not come to its end"});
     if (!alive) keep_first_cause();
     return finish();
@@ -116,6 +118,44 @@ class simulation {
     return read_everything(after_recovery_) || fail("liveness", "the read after recovery does not end");
   }
 
+  // A bit of the stopped broker's files turns over. The next start finds it, names the file and changes nothing; or the
+  // broker gives what it gave before, or an error in the place of records of the damaged file: never other records.
+  bool meet_bit_rot() {
+    if (!stop_cleanly()) return fail("liveness", "the broker does not stop");
+    machine_.end_life(end_of_life::process_killed);
+    const auto bit = draw_turned_bit(machine_.disk(), machine_.folders(), chance_);
+    if (!bit) return true;
+    const std::string where = fmt::format("{} byte {} mask {}", bit->path, bit->position, bit->mask);
+    say("a bit turns over: " + where);
+    ++outcome_.bits_turned;
+    machine_.disk().flip_bits(bit->path, bit->position, bit->mask);
+    const std::uint64_t before = hash_of_files(machine_.disk(), machine_.folders());
+    const std::optional<std::string> refusal = machine_.start_on_damage();
+    partition_content read;
+    if (refusal) {
+      say("the broker refuses: " + *refusal);
+      ++outcome_.starts_refused;
+      if (refusal->find(bit->path) == std::string::npos)
+        return fail("damage", where + ", and the broker says: " + *refusal);
+      if (hash_of_files(machine_.disk(), machine_.folders()) != before) {
+        return fail("damage", where + ": the refused start changed files");
+      }
+      machine_.disk().flip_bits(bit->path, bit->position, bit->mask);
+      if (!machine_.start(0)) return fail("recovery", *machine_.failure());
+    }
+    if (!read_everything(read)) return fail("damage", where + ": the read after it does not end");
+    for (const auto& [target, log] : after_recovery_) {
+      const auto now = read.find(target);
+      const bool is_of_it = bit->path.find(fmt::format("/{}/", target)) != std::string::npos;
+      if (now == read.end() && is_of_it && !refusal) continue;
+      const std::string differs = now == read.end() ? "cannot be read" : difference(log, now->second);
+      if (!differs.empty()) {
+        return fail("damage", fmt::format("{}: {} differs {}", where, to_string(target, log_), differs));
+      }
+    }
+    return true;
+  }
+
   bool read_everything(partition_content& into) {
     if (!advance_until([this] { return machine_.ready(); })) return false;
     final_reader reader(context_, chance_.split());
@@ -146,6 +186,7 @@ class simulation {
       machine_.end_life(chance_.chance(0.5) ? end_of_life::power_cut : end_of_life::process_killed);
     }
     nemesis_.after_task();
+    latest_wall_ms_ = std::max(latest_wall_ms_, world_.clock().wall_ms());
     return true;
   }
 
@@ -229,6 +270,7 @@ class simulation {
     for (const fetch_record& fetch : log_.fetches()) {
       for (const fetched_partition& one : fetch.partitions) outcome_.batches_read += one.batches.size();
     }
+    for (const auto& [target, log] : final_read_) outcome_.offsets_let_go += static_cast<std::uint64_t>(log.start);
     return std::move(outcome_);
   }
 
@@ -254,6 +296,7 @@ class simulation {
   std::optional<violation> first_failure_;
   partition_content final_read_;
   partition_content after_recovery_;
+  std::int64_t latest_wall_ms_ = 0;
   run_outcome outcome_;
 };
 

@@ -26,6 +26,9 @@ struct run_outcome {
   std::uint64_t records_acknowledged = 0;
   std::uint64_t batches_read = 0;
   std::uint64_t repetitions = 0;  // batches sent again
+  std::uint64_t offsets_let_go = 0;
+  std::uint64_t bits_turned = 0;
+  std::uint64_t starts_refused = 0;  // because of them
   double simulated_seconds = 0;
   machine_counters machine;
   violations found;

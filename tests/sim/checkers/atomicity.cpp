@@ -56,6 +56,13 @@ void check_content(const run_record& run, const std::map<std::uint64_t, atomic_r
       for (const seen_record& record : batch->records) present.insert(record.name.batch);
     }
   }
+  // What is below a log's start was there, or may have been if nobody was told where.
+  const auto was_let_go = [&](const sent_batch& batch) {
+    const auto log = content.find(batch.target);
+    if (log == content.end() || log->second.start == 0) return false;
+    const attempt* acknowledged = batch.acknowledged();
+    return acknowledged == nullptr || acknowledged->base < log->second.start;
+  };
   std::set<batch_number> judged;  // repetitions have the same batches
   for (const auto& [number, request] : requests) {
     if (!judged.insert(*request.batches.begin()).second) continue;
@@ -64,6 +71,7 @@ void check_content(const run_record& run, const std::map<std::uint64_t, atomic_r
     for (const batch_number& batch : request.batches) {
       const topic_partition_id& target = run.log.batches()[batch].target;
       if (run.log.may_be_deleted(target.topic) && !content.contains(target)) continue;  // went with its topic
+      if (!present.contains(batch) && was_let_go(run.log.batches()[batch])) continue;
       (present.contains(batch) ? there : missing) = &batch;
     }
     if (there == nullptr || missing == nullptr) continue;

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "checkers/checkers.hpp"
 
 namespace braidmq::sim {
@@ -13,8 +15,19 @@ violations check_all(const run_record& run) {
   check_list_offsets(run, found);
   check_topics(run, found);
   check_churn(run, found);
+  check_retention(run, found);
   check_recovery(run, found);
   return found;
+}
+
+std::int64_t last_start(const run_record& run, const topic_partition_id& target) {
+  std::int64_t start = run.log.known_start(target);
+  for (const partition_content* content : {&run.final_read, &run.after_recovery}) {
+    if (const auto last = content->find(target); last != content->end()) start = std::max(start, last->second.start);
+  }
+  // Of a topic that was deleted nobody knows it.
+  const bool is_known = run.kept.everything() || run.final_read.contains(target);
+  return is_known ? start : std::max(start, run.log.known_end(target) + 1);
 }
 
 std::string to_string(const topic_partition_id& target, const history& log) {

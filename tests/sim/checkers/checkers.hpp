@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,12 +11,32 @@
 
 namespace braidmq::sim {
 
-using partition_content = std::map<topic_partition_id, std::vector<seen_batch_ptr>>;
+// A partition as the last reader found it, from its start to its end.
+class seen_log {
+ public:
+  std::int64_t start = 0;
+  std::vector<seen_batch_ptr> batches;
+
+  std::int64_t end_offset() const { return batches.empty() ? start : batches.back()->end(); }
+  auto begin() const { return batches.begin(); }
+  auto end() const { return batches.end(); }
+};
+
+using partition_content = std::map<topic_partition_id, seen_log>;
+
+// What of a partition the broker has to keep; none: all of it.
+struct kept_records {
+  std::optional<std::uint64_t> size_bytes;
+  std::optional<std::int64_t> age_ms;
+  bool everything() const { return !size_bytes && !age_ms; }
+};
 
 struct run_record {
   const history& log;
-  partition_content final_read;      // everything, from the beginning, when the faults were over
+  kept_records kept;
+  partition_content final_read;      // everything that is kept, when the faults were over
   partition_content after_recovery;  // the same after further recoveries, some of them interrupted
+  std::int64_t latest_wall_ms = 0;   // that the broker's wall clock has shown, jumps included
 };
 
 struct violation {
@@ -31,10 +52,17 @@ void check_visibility(const run_record& run, violations& found);    // A1, A2: a
 void check_atomicity(const run_record& run, violations& found);     // A3: an atomic write whole or not at all
 void check_list_offsets(const run_record& run, violations& found);  // L6, ends never fall
 void check_topics(const run_record& run, violations& found);
-void check_churn(const run_record& run, violations& found);     // deleted is gone, made again begins anew
-void check_recovery(const run_record& run, violations& found);  // X2
+void check_churn(const run_record& run, violations& found);      // deleted is gone, made again begins anew
+void check_retention(const run_record& run, violations& found);  // L5
+void check_recovery(const run_record& run, violations& found);   // X2
 
 violations check_all(const run_record& run);
+
+// Where a log differs from what it was before: empty if it does not, but for old records that were let go of since.
+std::string difference(const seen_log& before, const seen_log& after);
+
+// No start of the partition was ever above it.
+std::int64_t last_start(const run_record& run, const topic_partition_id& target);
 
 std::string to_string(const topic_partition_id& target, const history& log);
 

@@ -56,8 +56,8 @@ class content_check {
     return words;
   }
 
-  void check_log(const topic_partition_id& target, const std::vector<seen_batch_ptr>& log) {
-    std::int64_t expected = 0;
+  void check_log(const topic_partition_id& target, const seen_log& log) {
+    std::int64_t expected = log.start;
     std::int32_t epoch = -1;
     for (const seen_batch_ptr& batch : log) {
       see(target, batch);

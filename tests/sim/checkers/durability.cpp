@@ -48,8 +48,11 @@ void check_durability(const run_record& run, violations& found) {
     if (present != 0 && present != batch.records) {
       report(fmt::format("batch {}: {} of {} records are there", number, present, batch.records));
     }
+    const auto last_seen = run.final_read.find(batch.target);
+    const bool was_let_go = acknowledged != nullptr && last_seen != run.final_read.end() &&
+                            acknowledged->base + batch.records <= last_seen->second.start;
     const bool went_with_its_topic = log.may_be_deleted(batch.target.topic) && !run.final_read.contains(batch.target);
-    if (acknowledged != nullptr && present == 0 && !went_with_its_topic) {
+    if (acknowledged != nullptr && present == 0 && !went_with_its_topic && !was_let_go) {
       report(fmt::format("batch {} of {}, acknowledged at offset {}, is lost", number, to_string(batch.target, log),
                          acknowledged->base));
     }

@@ -16,7 +16,7 @@ void check_sequences(const run_record& run, violations& found) {
       if (batch->records.empty()) continue;
       const sent_batch& sent = run.log.batches()[batch->records.front().name.batch];
       if (sent.producer_id < 0) continue;
-      const auto [expected, first] = next.emplace(sent.producer_id, 0);
+      const auto [expected, first] = next.emplace(sent.producer_id, log.start > 0 ? sent.sequence : 0);
       if (sent.sequence != expected->second) {
         found.push_back({"producers", fmt::format("{} offset {}: producer {} has sequence {} where {} is due",
                                                   to_string(target, run.log), batch->base, sent.producer_id,

@@ -43,7 +43,8 @@ void check_visibility(const run_record& run, violations& found) {
           found.push_back({"visibility", fmt::format("{} ends at {} for a fetch that was asked when {} was known",
                                                      to_string(one.target, run.log), one.visible_end, one.floor)});
         }
-      } else if (one.code == protocol::error_code::offset_out_of_range && one.from <= one.floor) {
+      } else if (one.code == protocol::error_code::offset_out_of_range && one.from <= one.floor &&
+                 one.from >= last_start(run, one.target)) {
         found.push_back({"visibility", fmt::format("{} offset {} is called out of range, and {} was known",
                                                    to_string(one.target, run.log), one.from, one.floor)});
       }

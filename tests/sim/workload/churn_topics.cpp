@@ -105,7 +105,7 @@ class topic_churner final : public client {
     topic.name = slots_[at].name;
     topic.num_partitions = static_cast<std::int32_t>(chance().between(1, 3));
     topic.replication_factor = -1;
-    if (chance().chance(0.3)) topic.configs.push_back({"retention.ms", "1000"});
+    if (chance().chance(0.3)) topic.configs.push_back({"flush.ms", "1000"});
     log().ask_partitions(topic.name, topic.num_partitions);
     constexpr std::int16_t version = 7;
     send(request, version, [this, at](const result<bytes>& body) {
@@ -191,7 +191,7 @@ class topic_churner final : public client {
     auto& resource = request.resources.emplace_back();
     resource.resource_type = 2;
     resource.resource_name = slots_[at].name;
-    resource.configs.push_back({"retention.bytes", 0, std::to_string(chance().below(1'000))});
+    resource.configs.push_back({"flush.messages", 0, std::to_string(1 + chance().below(1'000))});
     send(request, version, [this, at, version](const result<bytes>& body) {
       slot& of = slots_[at];
       of.busy = false;

@@ -1,7 +1,6 @@
 #include "workload/fetch_request.hpp"
 
 namespace braidmq::sim {
-namespace {}  // namespace
 
 fetch_call::fetch_call(history& log, fetch_wish wish, std::uint64_t connection) : log_(log), wish_(std::move(wish)) {
   record_.connection = connection;
@@ -11,6 +10,7 @@ fetch_call::fetch_call(history& log, fetch_wish wish, std::uint64_t connection) 
     partition.target = one.target;
     partition.from = one.from;
     partition.floor = log_.known_end(one.target);
+    partition.start_floor = log_.known_start(one.target);
   }
 }
 
@@ -60,6 +60,10 @@ std::vector<std::pair<topic_partition_id, std::int64_t>> fetch_call::take(const 
       }
       fetched_partition& into = record_.partitions[place++];
       if (!take_partition(partition, into)) return {};
+      // Let go of meanwhile: on to what is there.
+      if (into.code == protocol::error_code::offset_out_of_range) {
+        next.emplace_back(into.target, log_.known_start(into.target));
+      }
       if (into.code != protocol::error_code::none) continue;
       next.emplace_back(into.target, into.batches.empty() ? into.from : into.batches.back()->end());
     }

@@ -33,7 +33,7 @@ class fetch_call {
 
   protocol::fetch_request message(std::int16_t version) const;
 
-  // The next offset of each partition that was read without an error.
+  // The next offset of each partition that was read without an error, or from an offset that is out of range.
   std::vector<std::pair<topic_partition_id, std::int64_t>> take(const result<bytes>& body, std::int16_t version);
 
   // After take(): what came, or null when it failed as a whole.

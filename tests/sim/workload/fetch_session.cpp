@@ -97,6 +97,7 @@ class session_fetcher final : public client {
       partition.target = target;
       partition.from = one.from;
       partition.floor = log().known_end(target);
+      partition.start_floor = log().known_start(target);
       if (epoch_ > 0 && !std::exchange(one.to_be_named, false)) continue;
       one.to_be_named = false;
       auto& wanted = topic_of(request.topics, target, one.topic, version).partitions.emplace_back();
@@ -173,6 +174,10 @@ class session_fetcher final : public client {
     } else if (was_full || known.told_end == -1) {
       violation("nothing is said of a partition that is new or had an error");
       return false;
+    }
+    if (into.code == error_code::offset_out_of_range && log().known_start(into.target) > known.from) {
+      known.from = log().known_start(into.target);
+      known.to_be_named = true;
     }
     into.visible_end = known.told_end;
     into.log_start = known.told_start;

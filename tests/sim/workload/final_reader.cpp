@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "protocol/generated/list_offsets.hpp"
 #include "workload/batches.hpp"
 #include "workload/fetch_request.hpp"
 #include "workload/metadata_request.hpp"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::int16_t newest_metadata = 13;
 constexpr std::int16_t newest_fetch = 18;
+constexpr std::int16_t newest_list_offsets = 11;
 constexpr int most_tries = 20;
 
 }  // namespace
@@ -79,26 +81,50 @@ void final_reader::write_next() {
 
 void final_reader::read_next() {
   const topic_partition_id target = *left_.begin();
-  std::vector<seen_batch_ptr>& log_so_far = content_[target];
   fetch_wish wish;
   wish.max_wait_ms = 0;
-  wish.partitions.push_back({name_of(target.topic), target, log_so_far.empty() ? 0 : log_so_far.back()->end()});
+  wish.partitions.push_back({name_of(target.topic), target, content_[target].end_offset()});
   auto call = std::make_shared<fetch_call>(log(), std::move(wish), connection_id());
   send(call->message(newest_fetch), newest_fetch, [this, call, target](const result<bytes>& body) {
     call->take(body, newest_fetch);
-    if (call->record() == nullptr || call->record()->partitions.front().code != protocol::error_code::none) {
-      if (++tries_ <= most_tries) return;
+    const fetched_partition* got = call->record() == nullptr ? nullptr : &call->record()->partitions.front();
+    if (got != nullptr && got->code == protocol::error_code::none && content_[target].start == got->log_start) {
+      take(*got);
+    } else if (got != nullptr &&
+               (got->code == protocol::error_code::none || got->code == protocol::error_code::offset_out_of_range)) {
+      // It has let go of records since the reading began.
+      begin_at_start_of(target);
+    } else if (++tries_ > most_tries) {
       content_.erase(target);  // the topics checker says that it could not be read
       left_.erase(target);
-    } else {
       tries_ = 0;
-      const fetched_partition& got = call->record()->partitions.front();
-      std::vector<seen_batch_ptr>& all = content_[target];
-      all.insert(all.end(), got.batches.begin(), got.batches.end());
-      const std::int64_t end = all.empty() ? 0 : all.back()->end();
-      if (end >= got.visible_end || got.batches.empty()) left_.erase(target);
     }
     if (left_.empty()) task_ = task::none;
+  });
+}
+
+void final_reader::take(const fetched_partition& got) {
+  tries_ = 0;
+  seen_log& all = content_[got.target];
+  all.batches.insert(all.batches.end(), got.batches.begin(), got.batches.end());
+  if (all.end_offset() >= got.visible_end || got.batches.empty()) left_.erase(got.target);
+}
+
+void final_reader::begin_at_start_of(const topic_partition_id& target) {
+  protocol::list_offsets_request request;
+  request.replica_id = model::broker_id(-1);
+  request.topics.emplace_back().name = name_of(target.topic);
+  auto& partition = request.topics.back().partitions.emplace_back();
+  partition.partition_index = target.partition;
+  constexpr std::int64_t earliest = -2;
+  partition.timestamp = earliest;
+  send(request, newest_list_offsets, [this, target](const result<bytes>& body) {
+    if (++tries_ > most_tries) left_.erase(target);
+    if (!body) return;
+    const auto response = protocol::list_offsets_response::decode(*body, newest_list_offsets);
+    if (!response) return log().violation("protocol", "list offsets: " + response.error().to_string());
+    const auto& answer = response->topics.at(0).partitions.at(0);
+    if (answer.error_code == protocol::error_code::none) content_[target] = {answer.offset.value(), {}};
   });
 }
 

@@ -29,6 +29,8 @@ class final_reader final : public client {
   void learn();
   void write_next();
   void read_next();
+  void take(const fetched_partition& got);
+  void begin_at_start_of(const topic_partition_id& target);
   std::set<topic_partition_id> all_partitions() const;
   std::set<model::topic_id> listed_;  // churning topics, by the last learn()
   std::string name_of(const model::topic_id& id) const;

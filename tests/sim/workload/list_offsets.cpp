@@ -30,6 +30,7 @@ class offset_lister final : public client {
         record.target = {topic.id, model::partition_index(p)};
         record.timestamp = partition.timestamp;
         record.floor = log().known_end(record.target);
+        record.start_floor = log().known_start(record.target);
         asked->push_back(record);
       }
     }

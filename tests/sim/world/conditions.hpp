@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "checkers/checkers.hpp"
 #include "server/broker.hpp"
 #include "support/sim_file_system.hpp"
 #include "world/network.hpp"
@@ -27,6 +28,7 @@ struct fault_rates {
 
 struct conditions {
   server::broker_options broker;
+  kept_records kept;
   network_options network;
   fault_rates faults;
   power_cut_options power_cut;

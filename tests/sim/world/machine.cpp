@@ -72,10 +72,27 @@ machine_host::machine_host(scheduler& world, sim_executor& network, const condit
 machine_host::~machine_host() = default;
 
 bool machine_host::start(double crash_in_recovery) {
-  BRAID_CHECK(!life_);
-  ++counters_.lives;
   const bool cut_short = chance_.chance(crash_in_recovery);
   if (cut_short) fs_.crash_after(1 + chance_.below(chance_.chance(0.5) ? 6 : 40));
+  const status opened = open_broker();
+  if (opened) return true;
+  const bool excused = fs_.crashed();
+  if (!excused) failure_ = "the broker refused to start: " + opened.error().to_string();
+  ++counters_.recoveries_cut_short;
+  end_life(end_of_life::power_cut);
+  return false;
+}
+
+std::optional<std::string> machine_host::start_on_damage() {
+  const status opened = open_broker();
+  if (opened) return std::nullopt;
+  end_life(end_of_life::process_killed);
+  return opened.error().to_string();
+}
+
+status machine_host::open_broker() {
+  BRAID_CHECK(!life_);
+  ++counters_.lives;
   life_ = std::make_unique<life>(world_);
   server::broker_environment environment{traced_fs_,      world_.clock(),       random_,          life_->metadata,
                                          life_->metadata, life_->metadata_disk, life_->braid,     life_->braid,
@@ -87,13 +104,7 @@ bool machine_host::start(double crash_in_recovery) {
   auto opened = server::broker::open(drawn_.broker, environment, [of = life_.get()](error why) {
     if (!of->fatal) of->fatal = std::move(why);
   });
-  if (!opened) {
-    const bool excused = fs_.crashed();
-    if (!excused) failure_ = "the broker refused to start: " + opened.error().to_string();
-    ++counters_.recoveries_cut_short;
-    end_life(end_of_life::power_cut);
-    return false;
-  }
+  if (!opened) return tl::unexpected<error>(std::move(opened).error());
   life_->broker = std::move(*opened);
   life_->shard.emplace(
       server::shard_environment{life_->coroutines.context().get_executor(), life_->connections, life_->connections});
@@ -105,7 +116,7 @@ bool machine_host::start(double crash_in_recovery) {
       net::connection_limits{}, handler, std::make_shared<net::connection_limiter>(1'000, 1'000),
       [](const net::connection_info&, net::close_cause, const std::string&) {});
   life_->broker->start();
-  return true;
+  return {};
 }
 
 // X1. What was applied was durable: whatever life comes to this index again, over the log or over a checkpoint, has the
@@ -180,6 +191,10 @@ bool machine_host::gave_up() const {
 
 std::string machine_host::fatal_words() const {
   return gave_up() ? life_->fatal->to_string() : std::string();
+}
+
+std::vector<std::string> machine_host::folders() const {
+  return {drawn_.broker.data_dir, drawn_.broker.wal_dir};
 }
 
 std::shared_ptr<link> machine_host::connect(sim_executor& client) {

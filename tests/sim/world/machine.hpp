@@ -45,6 +45,8 @@ class machine_host {
   // Opens and starts the broker. False when power was cut inside of it (as drawn) or when it refused to start, which
   // failure() tells.
   bool start(double crash_in_recovery);
+  // The same on a disk that has been damaged: words when it refuses.
+  std::optional<std::string> start_on_damage();
   void end_life(end_of_life how);
   // `stopped` runs when the broker has stopped by itself; end_life must follow, from outside of any task.
   void stop_cleanly(std::function<void()> stopped);
@@ -79,6 +81,7 @@ class machine_host {
   void steady_network();
 
   sim_file_system& disk() { return fs_; }
+  std::vector<std::string> folders() const;  // where the broker keeps its files
   const machine_counters& counters() const { return counters_; }
   // Set when the broker did what no fault explains: it refused to start, or gave up without a reason.
   const std::optional<std::string>& failure() const { return failure_; }
@@ -86,6 +89,7 @@ class machine_host {
  private:
   struct life;
 
+  status open_broker();
   void note_state_hash(raft::index index, const hash128& hash);
 
   scheduler& world_;

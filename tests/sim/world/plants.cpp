@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/endian.hpp"
+#include "braid/entry.hpp"
 #include "metadata/command.hpp"
 #include "model/record_batch.hpp"
 #include "protocol/generated/fetch.hpp"
@@ -15,7 +16,7 @@
 namespace braidmq::sim {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, plant>, 13> names{{
+constexpr std::array<std::pair<std::string_view, plant>, 14> names{{
     {"none", plant::none},
     {"skip-fsync", plant::skip_fsync},
     {"lost-dirsync", plant::lost_dirsync},
@@ -23,6 +24,7 @@ constexpr std::array<std::pair<std::string_view, plant>, 13> names{{
     {"forget-sequences", plant::forget_sequences},
     {"torn-visibility", plant::torn_visibility},
     {"secret-ends", plant::secret_ends},
+    {"forget-log-starts", plant::forget_log_starts},
     {"forget-deletions", plant::forget_deletions},
     {"unsynced-segments", plant::unsynced_segments},
     {"unsynced-checkpoint", plant::unsynced_checkpoint},
@@ -84,10 +86,11 @@ class early_release_log final : public wal::log {
   std::unique_ptr<wal::log> target_;
 };
 
-// Reads the metadata log back without the deletions of topics.
-class forget_deletions_log final : public wal::log {
+// Reads the log back changed.
+class changed_entries_log final : public wal::log {
  public:
-  explicit forget_deletions_log(std::unique_ptr<wal::log> target) : target_(std::move(target)) {}
+  using change = void (*)(raft::entry&);
+  changed_entries_log(std::unique_ptr<wal::log> target, change what) : target_(std::move(target)), change_(what) {}
 
   const std::vector<wal::recovered_group>& recovered() const override { return target_->recovered(); }
 
@@ -97,10 +100,11 @@ class forget_deletions_log final : public wal::log {
 
   void read(raft::group_id group, raft::index from, std::size_t max_bytes,
             unique_function<void(result<std::vector<raft::entry>>)> done) override {
-    target_->read(group, from, max_bytes, [done = std::move(done)](result<std::vector<raft::entry>> entries) mutable {
-      if (entries) std::ranges::for_each(*entries, forget);
-      done(std::move(entries));
-    });
+    target_->read(group, from, max_bytes,
+                  [what = change_, done = std::move(done)](result<std::vector<raft::entry>> entries) mutable {
+                    if (entries) std::ranges::for_each(*entries, what);
+                    done(std::move(entries));
+                  });
   }
 
   void release(raft::group_id group, raft::index from) override { target_->release(group, from); }
@@ -108,16 +112,27 @@ class forget_deletions_log final : public wal::log {
   wal::stats statistics() const override { return target_->statistics(); }
 
  private:
-  static void forget(raft::entry& entry) {
-    if (entry.kind != raft::entry_kind::command) return;
-    const auto command = metadata::decode(entry.payload);
-    if (!command || !std::holds_alternative<metadata::delete_topic>(*command)) return;
-    entry.kind = raft::entry_kind::noop;
-    entry.payload = {};
-  }
-
   std::unique_ptr<wal::log> target_;
+  change change_;
 };
+
+// Of the metadata log.
+void forget_deletion(raft::entry& entry) {
+  if (entry.kind != raft::entry_kind::command) return;
+  const auto command = metadata::decode(entry.payload);
+  if (!command || !std::holds_alternative<metadata::delete_topic>(*command)) return;
+  entry.kind = raft::entry_kind::noop;
+  entry.payload = {};
+}
+
+// Of the braid's log.
+void forget_log_starts(raft::entry& entry) {
+  if (entry.kind != raft::entry_kind::command) return;
+  auto command = braid::decode(entry.payload);
+  if (!command || command->log_starts.empty()) return;
+  command->log_starts.clear();
+  entry.payload = braid::encode(*command);
+}
 
 std::int16_t key_of(byte_view frame) {
   return frame.size() < 8 ? -1 : load_be<std::int16_t>(frame.data());
@@ -298,13 +313,19 @@ std::optional<plant> parse_plant(std::string_view name) {
 }
 
 std::string_view plant_names() {
-  return "none, skip-fsync, lost-dirsync, early-ack, forget-sequences, torn-visibility, secret-ends, forget-deletions, "
-         "unsynced-segments, unsynced-checkpoint, checkpoint-ahead, early-release, half-atomic";
+  return "none, skip-fsync, lost-dirsync, early-ack, forget-sequences, torn-visibility, secret-ends, "
+         "forget-log-starts, "
+         "forget-deletions, unsynced-segments, unsynced-checkpoint, checkpoint-ahead, early-release, half-atomic";
 }
 
 wal_wrapper wal_plant(plant which, io::executor& owner) {
   if (which == plant::early_release) {
     return [](std::unique_ptr<wal::log> target) { return std::make_unique<early_release_log>(std::move(target)); };
+  }
+  if (which == plant::forget_log_starts) {
+    return [](std::unique_ptr<wal::log> target) {
+      return std::make_unique<changed_entries_log>(std::move(target), &forget_log_starts);
+    };
   }
   if (which != plant::early_ack) return nullptr;
   return
@@ -313,7 +334,9 @@ wal_wrapper wal_plant(plant which, io::executor& owner) {
 
 wal_wrapper metadata_wal_plant(plant which) {
   if (which != plant::forget_deletions) return nullptr;
-  return [](std::unique_ptr<wal::log> target) { return std::make_unique<forget_deletions_log>(std::move(target)); };
+  return [](std::unique_ptr<wal::log> target) {
+    return std::make_unique<changed_entries_log>(std::move(target), &forget_deletion);
+  };
 }
 
 std::unique_ptr<net::frame_handler> frame_plant(plant which, net::frame_handler& target) {

@@ -24,6 +24,7 @@ enum class plant {
   checkpoint_ahead,     // the checkpoint says that it stands one entry further than it does
   early_release,        // the log lets go of entries after the checkpoint
   half_atomic,          // a refused atomic write leaves behind what its good slices brought
+  forget_log_starts,    // moves of log starts are left out when the log is applied again after a start
   forget_deletions,     // deletions of topics are left out when the metadata log is applied again after a start
 };
 
