@@ -94,9 +94,9 @@ sim: build/release/build.ninja ## Simulate SIM_SEEDS=200 seeds from SEED=1 under
 	@ninja -C build/release -j$(JOBS) braid-sim
 	@build/release/tests/sim/braid-sim $(SIM_ARGS)
 
-sim-planted: build/release/build.ninja ## Search each planted bug again, among 1,000 seeds from SEED=1
+sim-planted: build/release/build.ninja ## Search each planted bug among 1,000 seeds from SEED=1 (RECORD=1 notes the first ones)
 	@ninja -C build/release -j$(JOBS) braid-sim
-	@build/release/tests/sim/braid-sim --every-plant --seed $(SEED) --seeds 1000
+	@build/release/tests/sim/braid-sim --every-plant --seed $(SEED) --seeds 1000 $(if $(RECORD),--record tests/sim/planted.txt)
 
 sim-long: ## Simulate 20,000 seeds
 	@$(MAKE) sim SIM_SEEDS=20000

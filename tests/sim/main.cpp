@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "planted.hpp"
 #include "simulation.hpp"
 
 namespace braidmq::sim {
@@ -24,6 +25,8 @@ struct arguments {
   bool twice = false;
   bool expect_violation = false;
   bool every_plant = false;
+  std::string record;
+  std::string replay;
 };
 
 struct totals {
@@ -36,6 +39,7 @@ struct totals {
   std::uint64_t let_go = 0;
   std::uint64_t bits_turned = 0;
   std::uint64_t starts_refused = 0;
+  std::uint64_t reads_refused = 0;
   std::uint64_t lives = 0;
   std::uint64_t power_cuts = 0;
   std::uint64_t kills = 0;
@@ -55,6 +59,7 @@ struct totals {
     let_go += one.offsets_let_go;
     bits_turned += one.bits_turned;
     starts_refused += one.starts_refused;
+    reads_refused += one.reads_refused;
     lives += one.machine.lives;
     power_cuts += one.machine.power_cuts;
     kills += one.machine.kills;
@@ -117,9 +122,9 @@ void print_totals(const totals& all, double real_seconds) {
       static_cast<double>(all.operations) / real_seconds, all.tasks, all.records, all.repetitions, all.let_go);
   fmt::print(
       "{} lives of brokers: {} power cuts ({} inside of recovery), {} kills, {} clean stops, {} disk errors, {} full "
-      "disks; {} state hashes; {} turned bits, {} starts refused for it\n",
+      "disks; {} state hashes; {} turned bits: {} starts and {} reads refused\n",
       all.lives, all.power_cuts, all.interrupted, all.kills, all.stops, all.disk_errors, all.full_disks,
-      all.state_hashes, all.bits_turned, all.starts_refused);
+      all.state_hashes, all.bits_turned, all.starts_refused, all.reads_refused);
   fmt::print("{} passed, {} failed\n", all.passed, all.failed);
 }
 
@@ -169,21 +174,10 @@ int run_all(const arguments& given) {
   return all.failed == 0 && !differs ? 0 : 1;
 }
 
-// Searches each planted bug among the seeds given.
-int run_every_plant(arguments given) {
-  given.expect_violation = true;
-  int found = 0;
-  int all = 0;
-  std::istringstream names{std::string(plant_names())};
-  for (std::string name; std::getline(names >> std::ws, name, ',');) {
-    if (name == "none") continue;
-    ++all;
-    given.planted = name;
-    fmt::print("{}:\n", name);
-    found += run_all(given) == 0 ? 1 : 0;
-  }
-  fmt::print("{} of {} planted bugs found\n", found, all);
-  return found == all ? 0 : 1;
+int run_what_is_asked(const arguments& given) {
+  if (given.every_plant) return search_plants({seeds_of(given), given.operations, given.record}) ? 0 : 1;
+  if (!given.replay.empty()) return replay_plants(given.replay, *parse_plant(given.planted)) ? 0 : 1;
+  return run_all(given);
 }
 
 }  // namespace
@@ -198,12 +192,15 @@ int main(int argc, char** argv) {
   app.add_option("--ops,--ticks", given.operations, "operations of clients in each run");
   app.add_option("--minutes", given.minutes, "go on with further seeds for so long");
   app.add_option("--recorded", given.recorded, "a file of seeds to run before the others");
-  app.add_option("--plant", given.planted, "a bug to be found: " + std::string(plant_names()))
-      ->check([](const std::string& name) { return parse_plant(name) ? "" : "no such bug: " + name; });
+  app.add_option("--plant", given.planted, "a bug to be found: " + plant_names())->check([](const std::string& name) {
+    return parse_plant(name) ? "" : "no such bug: " + name;
+  });
   app.add_flag("--expect-violation", given.expect_violation, "exit 0 when a violation was found, and stop there");
   app.add_flag("--every-plant", given.every_plant, "search each of the planted bugs");
+  app.add_option("--record", given.record, "with --every-plant: a file for the first seed of each");
+  app.add_option("--replay-plants", given.replay, "run the seeds of such a file with the bug on and off");
   app.add_flag("--twice", given.twice, "run each seed twice and compare the event hashes");
   app.add_flag("--verbose", given.verbose, "tell every fault and every violation");
   CLI11_PARSE(app, argc, argv);
-  return given.every_plant ? run_every_plant(given) : run_all(given);
+  return run_what_is_asked(given);
 }

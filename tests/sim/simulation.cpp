@@ -147,7 +147,10 @@ class simulation {
     for (const auto& [target, log] : after_recovery_) {
       const auto now = read.find(target);
       const bool is_of_it = bit->path.find(fmt::format("/{}/", target)) != std::string::npos;
-      if (now == read.end() && is_of_it && !refusal) continue;
+      if (now == read.end() && is_of_it && !refusal) {
+        ++outcome_.reads_refused;
+        continue;
+      }
       const std::string differs = now == read.end() ? "cannot be read" : difference(log, now->second);
       if (!differs.empty()) {
         return fail("damage", fmt::format("{}: {} differs {}", where, to_string(target, log_), differs));

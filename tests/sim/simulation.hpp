@@ -29,6 +29,7 @@ struct run_outcome {
   std::uint64_t offsets_let_go = 0;
   std::uint64_t bits_turned = 0;
   std::uint64_t starts_refused = 0;  // because of them
+  std::uint64_t reads_refused = 0;   // likewise, of a partition
   double simulated_seconds = 0;
   machine_counters machine;
   violations found;

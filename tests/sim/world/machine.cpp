@@ -63,7 +63,8 @@ machine_host::machine_host(scheduler& world, sim_executor& network, const condit
       traced_fs_(fs_, world.events()),
       random_(chance_()) {
   fs_.set_ignore_sync(planted == plant::skip_fsync);
-  traced_fs_.set_ignore_directory_sync(planted == plant::lost_dirsync);
+  if (planted == plant::lost_dirsync) traced_fs_.set_ignore_directory_sync("/");
+  if (planted == plant::early_unlink) traced_fs_.set_ignore_directory_sync("/data/checkpoints");
   if (planted == plant::unsynced_segments) traced_fs_.set_ignore_sync("/data/partitions/");
   if (planted == plant::unsynced_checkpoint) traced_fs_.set_ignore_sync("/data/checkpoints/");
   if (planted == plant::checkpoint_ahead) traced_fs_.set_checkpoint_ahead();

@@ -16,19 +16,21 @@
 namespace braidmq::sim {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, plant>, 14> names{{
+constexpr std::array<std::pair<std::string_view, plant>, 16> names{{
     {"none", plant::none},
     {"skip-fsync", plant::skip_fsync},
     {"lost-dirsync", plant::lost_dirsync},
     {"early-ack", plant::early_ack},
     {"forget-sequences", plant::forget_sequences},
     {"torn-visibility", plant::torn_visibility},
+    {"visible-too-far", plant::visible_too_far},
     {"secret-ends", plant::secret_ends},
     {"forget-log-starts", plant::forget_log_starts},
     {"forget-deletions", plant::forget_deletions},
     {"unsynced-segments", plant::unsynced_segments},
     {"unsynced-checkpoint", plant::unsynced_checkpoint},
     {"checkpoint-ahead", plant::checkpoint_ahead},
+    {"early-unlink", plant::early_unlink},
     {"early-release", plant::early_release},
     {"half-atomic", plant::half_atomic},
 }};
@@ -293,6 +295,15 @@ void tear(protocol::fetch_response& response, bool /*in_session*/) {
   last.high_watermark = *base;
 }
 
+// The end of each partition that gives records is one too large.
+void show_too_far(protocol::fetch_response& response, bool /*in_session*/) {
+  for (auto& topic : response.responses) {
+    for (auto& one : topic.partitions) {
+      if (one.records && !one.records->empty()) one.high_watermark = one.high_watermark + 1;
+    }
+  }
+}
+
 // Only partitions that give records count as news of a session.
 void keep_ends_secret(protocol::fetch_response& response, bool in_session) {
   if (!in_session) return;
@@ -312,10 +323,14 @@ std::optional<plant> parse_plant(std::string_view name) {
   return std::nullopt;
 }
 
-std::string_view plant_names() {
-  return "none, skip-fsync, lost-dirsync, early-ack, forget-sequences, torn-visibility, secret-ends, "
-         "forget-log-starts, "
-         "forget-deletions, unsynced-segments, unsynced-checkpoint, checkpoint-ahead, early-release, half-atomic";
+std::span<const std::pair<std::string_view, plant>> named_plants() {
+  return names;
+}
+
+std::string plant_names() {
+  std::string all;
+  for (const auto& [name, which] : names) all += (all.empty() ? "" : ", ") + std::string(name);
+  return all;
 }
 
 wal_wrapper wal_plant(plant which, io::executor& owner) {
@@ -343,6 +358,7 @@ std::unique_ptr<net::frame_handler> frame_plant(plant which, net::frame_handler&
   if (which == plant::forget_sequences) return std::make_unique<forget_sequences_filter>(target);
   if (which == plant::half_atomic) return std::make_unique<half_atomic_filter>(target);
   if (which == plant::torn_visibility) return std::make_unique<fetch_filter>(target, &tear);
+  if (which == plant::visible_too_far) return std::make_unique<fetch_filter>(target, &show_too_far);
   if (which == plant::secret_ends) return std::make_unique<fetch_filter>(target, &keep_ends_secret);
   return nullptr;
 }

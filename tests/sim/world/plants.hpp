@@ -4,7 +4,10 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "net/frame_handler.hpp"
 #include "wal/log.hpp"
@@ -18,10 +21,12 @@ enum class plant {
   early_ack,            // the write-ahead log reports durable what it has only been given
   forget_sequences,     // producers' sequences are not looked at
   torn_visibility,      // one partition of an answer ends earlier than the others
+  visible_too_far,      // a fetch tells an end that is one record beyond
   secret_ends,          // a fetch session keeps quiet about an end that moved
   unsynced_segments,    // a checkpoint speaks of bytes that were not synced
   unsynced_checkpoint,  // the checkpoint's file takes its place before its bytes are on disk
   checkpoint_ahead,     // the checkpoint says that it stands one entry further than it does
+  early_unlink,         // files go after a checkpoint whose place in the folder is not durable yet
   early_release,        // the log lets go of entries after the checkpoint
   half_atomic,          // a refused atomic write leaves behind what its good slices brought
   forget_log_starts,    // moves of log starts are left out when the log is applied again after a start
@@ -29,7 +34,8 @@ enum class plant {
 };
 
 std::optional<plant> parse_plant(std::string_view name);
-std::string_view plant_names();
+std::span<const std::pair<std::string_view, plant>> named_plants();
+std::string plant_names();
 
 using wal_wrapper = std::function<std::unique_ptr<wal::log>(std::unique_ptr<wal::log>)>;
 wal_wrapper wal_plant(plant which, io::executor& owner);  // empty when the bug is elsewhere

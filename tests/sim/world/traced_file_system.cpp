@@ -100,7 +100,8 @@ status traced_file_system::rename(const std::string& from, const std::string& to
 
 status traced_file_system::sync_directory(const std::string& folder) {
   note(sync_folder, folder);
-  return ignore_directory_sync_ ? status() : target_.sync_directory(folder);
+  const bool ignores = !ignore_directory_sync_.empty() && folder.starts_with(ignore_directory_sync_);
+  return ignores ? status() : target_.sync_directory(folder);
 }
 
 }  // namespace braidmq::sim

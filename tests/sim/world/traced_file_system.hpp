@@ -26,8 +26,8 @@ class traced_file_system final : public io::file_system {
   status sync_directory(const std::string& folder) override;
   result<std::unique_ptr<io::folder_lock>> lock(const std::string& path) override { return target_.lock(path); }
 
-  // Planted bug: sync_directory reports success and does nothing.
-  void set_ignore_directory_sync(bool on) { ignore_directory_sync_ = on; }
+  // Planted bug: sync_directory of this folder and of those below reports success and does nothing.
+  void set_ignore_directory_sync(std::string folder) { ignore_directory_sync_ = std::move(folder); }
   // Planted bug: sync_data of files below this folder reports success and does nothing.
   void set_ignore_sync(std::string folder) { ignore_sync_ = std::move(folder); }
   // Planted bug: a checkpoint of a braid claims the entry after the one that it holds.
@@ -39,7 +39,7 @@ class traced_file_system final : public io::file_system {
 
   io::file_system& target_;
   trace& events_;
-  bool ignore_directory_sync_ = false;
+  std::string ignore_directory_sync_;
   std::string ignore_sync_;
   bool checkpoint_ahead_ = false;
 };
