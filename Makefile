@@ -14,7 +14,7 @@ KAFKA_CLIENTS_JAR := $(CURDIR)/$(DEPS)/java/kafka-clients-4.4.0.jar
 BROKER := broker/app/braid-broker
 PYTHON := $(DEPS)/venv/bin/python3
 SEED ?= 1
-SIM_SEEDS ?= 200
+SIM_SEEDS ?= 300
 SIM_ARGS = --seed $(SEED) --seeds $(SIM_SEEDS)
 FUZZ_SECONDS ?= 60
 RELEASE_TARGETS ?= braid-broker
@@ -90,7 +90,7 @@ test: build $(JAVA_STAMP) $(VENV_STAMP) ## Unit, conformance, simulator smoke, o
 integration: build $(JAVA_STAMP) $(VENV_STAMP) ## Integration tests only (ONLY='words' picks some, as expressions)
 	@$(PYTHON) tests/integration/run.py --broker build/debug/$(BROKER) --java $(DEPS)/java $(ONLY)
 
-sim: build/release/build.ninja ## Simulate SIM_SEEDS=200 seeds from SEED=1 under crashes
+sim: build/release/build.ninja ## Simulate SIM_SEEDS=300 seeds from SEED=1 under crashes
 	@ninja -C build/release -j$(JOBS) braid-sim
 	@build/release/tests/sim/braid-sim $(SIM_ARGS)
 

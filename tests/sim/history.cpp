@@ -72,7 +72,9 @@ void history::acknowledge(batch_number number, std::size_t attempt_index, protoc
   one.answered = next_moment();
   one.code = code;
   one.base = base;
-  if (code == protocol::error_code::none) raise_end(of.target, base + of.records);
+  if (code != protocol::error_code::none) return;
+  ++acknowledgements_;
+  raise_end(of.target, base + of.records);
 }
 
 void history::add(fetch_record fetch) {

@@ -146,6 +146,7 @@ class history {
   batch_number add_batch(sent_batch batch);
   sent_batch& batch(batch_number number) { return batches_[number]; }
   const std::vector<sent_batch>& batches() const { return batches_; }
+  std::uint64_t acknowledgements() const { return acknowledgements_; }  // of batches, each try counted
   void acknowledge(batch_number number, std::size_t attempt_index, protocol::error_code code, std::int64_t base);
 
   void add(fetch_record fetch);
@@ -193,6 +194,7 @@ class history {
   void raise_start(const topic_partition_id& target, std::int64_t start);
 
   moment now_ = 0;
+  std::uint64_t acknowledgements_ = 0;
   std::vector<sent_batch> batches_;
   std::vector<fetch_record> fetches_;
   std::vector<offset_record> offset_answers_;

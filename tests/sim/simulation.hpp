@@ -23,6 +23,7 @@ struct run_outcome {
   std::uint64_t events = 0;
   std::uint64_t tasks = 0;
   std::uint64_t operations = 0;
+  std::uint64_t acknowledgements = 0;  // of batches, each try counted
   std::uint64_t records_acknowledged = 0;
   std::uint64_t batches_read = 0;
   std::uint64_t repetitions = 0;  // batches sent again
@@ -34,6 +35,11 @@ struct run_outcome {
   machine_counters machine;
   violations found;
 };
+
+// What every run has to come to.
+constexpr std::uint64_t least_acknowledgements(std::uint64_t operations) {
+  return operations / 3;
+}
 
 run_outcome run(const run_options& options);
 
