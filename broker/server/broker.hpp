@@ -60,7 +60,7 @@ struct broker_options {
 
   std::int32_t default_partitions = 1;
   std::int64_t max_partitions = 1'000'000;  // of all topics
-  bool auto_create_topics = true;
+  bool auto_create_topics = false;
   std::int32_t max_message_bytes = 1'048'588;
   std::int64_t timestamp_before_max_ms = std::numeric_limits<std::int64_t>::max();
   std::int64_t timestamp_after_max_ms = 3'600'000;

@@ -98,7 +98,7 @@ class Charts:
 
     def install_cluster(self):
         output = self.helm("install", "prod", str(ROOT / "charts/braidmq"), "--set", "topics.orders.partitions=3")
-        for words in ("no authentication yet", f"-b prod-bootstrap.{NAMESPACE}.svc:9092 -P -t greetings", "exec -i prod-a-0"):
+        for words in ("no authentication yet", f"-b prod-bootstrap.{NAMESPACE}.svc:9092 -P -t orders", "exec -i prod-a-0"):
             if words not in output:
                 return f"the notes lack: {words}\n{output}"
         cluster = self.get(f"{CLUSTERS}/prod")

@@ -322,15 +322,15 @@ class Connection:
         reader.take(16)
         return reader.int16(), reader.compact_string()
 
-    def metadata(self, names):
-        """{topic: (error code, topic id, [(partition, leader)])}"""
-        return self._metadata(names)[1]
+    def metadata(self, names, make=False):
+        """{topic: (error code, topic id, [(partition, leader)])}; `make`: as clients that let the broker make what is missing."""
+        return self._metadata(names, make)[1]
 
     def brokers(self):
         """[(id, host, port)] as the broker tells the clients of this listener."""
         return self._metadata([])[0]
 
-    def _metadata(self, names):
+    def _metadata(self, names, make=False):
         def topic(writer, name):
             writer.raw(bytes(16)).compact_string(name).tags()
 
@@ -349,7 +349,7 @@ class Connection:
             reader.tags()
             return found
 
-        body = Writer().compact_array(names, topic).int8(0).int8(0).tags()
+        body = Writer().compact_array(names, topic).int8(int(make)).int8(0).tags()
         reader = self.request(METADATA, 12, body.out)
         reader.int32()
         brokers = reader.compact_array(broker)

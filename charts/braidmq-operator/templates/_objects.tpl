@@ -53,12 +53,22 @@ pools, topics). Shared with chart braidmq-operator: `make crds` copies this file
 {{ $port | default 9092 }}
 {{- end }}
 
-{{/* A topic for examples: one that is there, where brokers make none by themselves. */}}
+{{/* A topic for examples: one that is there, or one for which braidmq.makeExampleTopic has the words. */}}
 {{- define "braidmq.exampleTopic" -}}
 {{- $topic := "greetings" -}}
-{{- if and .topics (eq (get (.cluster.config | default dict) "auto.create.topics.enable" | toString) "false") -}}
+{{- if .topics -}}
 {{- $short := keys .topics | sortAlpha | first -}}
 {{- $topic = get (get .topics $short | default dict) "topicName" | default $short -}}
 {{- end -}}
 {{ $topic }}
+{{- end }}
+
+{{/* How to make it, where no topic is there and brokers make none by themselves. With values, cluster and namespace. */}}
+{{- define "braidmq.makeExampleTopic" -}}
+{{- if not (or .values.topics (eq (get (.values.cluster.config | default dict) "auto.create.topics.enable" | toString) "true")) }}
+
+Make a topic first:
+
+  echo '{"apiVersion": "braidmq.io/v1alpha1", "kind": "Topic", "metadata": {"name": "{{ include "braidmq.exampleTopic" .values }}"}, "spec": {"clusterRef": {"name": "{{ .cluster }}"}}}' | kubectl -n {{ .namespace }} apply -f -
+{{- end }}
 {{- end }}

@@ -24,7 +24,7 @@ TEST(config, defaults_are_kafkas_and_only_data_dir_must_be_given) {
   EXPECT_EQ(c->advertised_listeners, c->listeners);
   EXPECT_EQ(c->admin_listener, (io::endpoint{"127.0.0.1", 9644}));
   EXPECT_EQ(c->num_partitions, 1);
-  EXPECT_TRUE(c->auto_create_topics);
+  EXPECT_FALSE(c->auto_create_topics);  // Kafka's is true
   EXPECT_EQ(c->message_max_bytes, 1048588);
   EXPECT_EQ(c->socket_request_max_bytes, 104857600);
   EXPECT_EQ(c->fetch_max_bytes, 57671680);
@@ -44,7 +44,7 @@ TEST(config, reads_every_form_of_value) {
       "data.dir: \"/d a t a\"\n"
       "wal.dir: /wal\n"
       "broker.id: 7\n"
-      "auto.create.topics.enable: false\n"
+      "auto.create.topics.enable: true\n"
       "listeners:\n"
       "  - PLAINTEXT://127.0.0.1:0\n"
       "  - INTERNAL://127.0.0.1:9094\n"
@@ -54,7 +54,7 @@ TEST(config, reads_every_form_of_value) {
   EXPECT_EQ(c->data_dir, "/d a t a");
   EXPECT_EQ(c->wal_dir, "/wal");
   EXPECT_EQ(c->broker_id, 7);
-  EXPECT_FALSE(c->auto_create_topics);
+  EXPECT_TRUE(c->auto_create_topics);
   EXPECT_EQ(c->listeners.size(), 2U);
   EXPECT_EQ(c->log_format, "json");
   EXPECT_EQ(c->cluster_id, "");

@@ -196,6 +196,11 @@ TEST_F(DispatcherTest, AMissingTopicIsMadeOnlyWhenClientAndBrokerAllowIt) {
   protocol::metadata_request request;
   request.topics.emplace();
   request.topics->emplace_back().name = "new";
+  EXPECT_EQ(ask<protocol::metadata_response>(request, 12)->topics.at(0).error_code,
+            error_code::unknown_topic_or_partition);
+  kill();
+  options_.auto_create_topics = true;
+  start();
   request.allow_auto_topic_creation = false;
   EXPECT_EQ(ask<protocol::metadata_response>(request, 12)->topics.at(0).error_code,
             error_code::unknown_topic_or_partition);
