@@ -166,12 +166,22 @@ void connection::pump() {
     } else if (read_ended_) {
       close(close_cause::peer_closed, read_end_reason_);
     } else {
-      if (received_.frame_started()) time_frame();
+      look_at_large_frame();
+      if (!closed_ && received_.frame_started()) time_frame();
       break;
     }
   }
   pumping_ = false;
   read();
+}
+
+// Once for each frame, as soon as there is enough of it.
+void connection::look_at_large_frame() {
+  const byte_view start = received_.frame_start();
+  if (start.size() < large_frame_start_bytes || looked_frame_ == frames_read_ + 1) return;
+  looked_frame_ = frames_read_ + 1;
+  const status readable = handler_.look(*info_, start, received_.next_frame_bytes());
+  if (!readable) close(close_cause::handler_error, readable.error().to_string());
 }
 
 void connection::hand_over(bytes frame) {

@@ -52,7 +52,7 @@ struct connection_context {
   std::shared_ptr<memory_budget> answers = nullptr;
 };
 
-inline constexpr std::size_t unreserved_frame_bytes = 64 * 1024;
+inline constexpr std::size_t unreserved_frame_bytes = large_frame_start_bytes;
 
 class connection final : public std::enable_shared_from_this<connection> {
  public:
@@ -94,6 +94,7 @@ class connection final : public std::enable_shared_from_this<connection> {
   void on_memory(memory_lease lease);
   void count_unsent();
   void pump();
+  void look_at_large_frame();
   void hand_over(bytes frame);
   void read();
   void on_read(result<std::size_t> count);
@@ -141,7 +142,8 @@ class connection final : public std::enable_shared_from_this<connection> {
   io::time_point last_activity_;
   io::time_point last_taken_;  // when the peer last took something, or had nothing to take
   std::uint64_t frames_read_ = 0;
-  std::uint64_t timed_frame_ = 0;  // number of the frame, from 1, whose clock runs
+  std::uint64_t looked_frame_ = 0;  // number of the frame, from 1, at whose start the handler has looked
+  std::uint64_t timed_frame_ = 0;   // and of that whose clock runs
   io::time_point frame_started_;
   io::time_point frame_timer_due_;
   io::timer_id idle_timer_{0};

@@ -39,6 +39,9 @@ struct connection_info {
   std::size_t inflight_frames = 0;  // handed over and not yet answered, and answers not yet sent
 };
 
+// More than the longest header without tagged fields.
+inline constexpr std::size_t large_frame_start_bytes = 64 * 1024;
+
 // An answer in parts that are sent one after the other, so that record batches need no copy; nothing: no answer is
 // sent (acks=0).
 using answer = std::optional<std::vector<bytes>>;
@@ -46,6 +49,13 @@ using answer = std::optional<std::vector<bytes>>;
 class frame_handler {
  public:
   virtual ~frame_handler() = default;
+
+  // The first bytes of a frame of `frame_bytes` that is still being read, at least large_frame_start_bytes of them; not
+  // called for smaller frames. An error closes the connection, as one of `respond` does: what can be refused by its
+  // header should not take the memory of the rest.
+  virtual status look(const connection_info& /*connection*/, byte_view /*start*/, std::size_t /*frame_bytes*/) {
+    return {};
+  }
 
   // One request. Called on the connection's executor, in the order of arrival, the next one only after `accepted` was
   // called for the one before: so what a handler does before that call happens in the connection's order, whatever it

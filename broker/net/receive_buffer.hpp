@@ -42,6 +42,8 @@ class receive_buffer {
   bool frame_started() const { return in_frame_ || filled_ - parsed_ > 0; }
   // Its length is known, and its bytes go to memory of their own.
   bool in_frame() const { return in_frame_; }
+  // What came of the unfinished frame; valid until the next call of a non-const function.
+  byte_view frame_start() const { return byte_view(frame_).first(frame_received_bytes()); }
   // Bytes of the unfinished frame that came so far.
   std::size_t frame_received_bytes() const { return in_frame_ ? frame_filled_ : 0; }
   // Memory held.

@@ -36,6 +36,51 @@ std::string who(const net::connection_info& connection) {
   return fmt::format("client '{}' at {}", connection.client_id, connection.remote);
 }
 
+struct request_start {
+  std::int16_t key = 0;
+  std::int16_t version = 0;
+  std::int32_t correlation_id = 0;
+  const served_api* api = nullptr;  // none: ApiVersions of an unknown version, which is answered in version 0
+  const protocol::api_description* description = nullptr;
+  std::string client_id;
+  bytes body;
+};
+
+// Reads what comes before the body. `start` is all of the frame, or, of a longer one, what came first: then `truncated`
+// may only mean that there is more.
+result<request_start> read_start(const net::connection_info& connection, const bytes& start, std::size_t frame_bytes) {
+  if (start.size() < fixed_header_bytes) return fail(protocol::errc::truncated, "frame without a request header");
+  request_start read;
+  read.key = load_be<std::int16_t>(start.data());
+  read.version = load_be<std::int16_t>(start.data() + 2);
+  read.correlation_id = load_be<std::int32_t>(start.data() + 4);
+  const served_api* api = find_served(read.key);
+  read.description = protocol::find_api(read.key);
+  if (api == nullptr || read.description == nullptr) {
+    return fail(protocol::errc::unsupported_version,
+                fmt::format("API {} is not served by this version ({})", read.key, who(connection)));
+  }
+  if (read.key != protocol::produce_request::api_key && frame_bytes > max_frame_without_records) {
+    return fail(protocol::errc::too_large, fmt::format("{} of {} bytes, at most {} ({})", read.description->name,
+                                                       frame_bytes, max_frame_without_records, who(connection)));
+  }
+  if (read.version < api->min_served || read.version > api->max_served) {
+    if (read.key == protocol::api_versions_request::api_key) return read;
+    return fail(protocol::errc::unsupported_version,
+                fmt::format("{} version {} is not served, {} to {} are ({})", read.description->name, read.version,
+                            api->min_served, api->max_served, who(connection)));
+  }
+  read.api = api;
+  const std::int16_t header_version = read.description->request_header_version(read.version);
+  protocol::wire_reader reader(start, header_version >= protocol::request_header::first_flexible_version);
+  protocol::request_header header;
+  protocol::read(reader, header, header_version);
+  BRAID_TRY_VOID(reader.state("request header"));
+  read.client_id = header.client_id.value_or("");
+  read.body = reader.rest();
+  return read;
+}
+
 }  // namespace
 
 dispatcher::dispatcher(broker& target, shard_environment environment)
@@ -45,47 +90,26 @@ dispatcher::dispatcher(broker& target, shard_environment environment)
                 target.environment().random, environment.index, environment.count),
       counters_(api_list().size()) {}
 
+status dispatcher::look(const net::connection_info& connection, byte_view start, std::size_t frame_bytes) {
+  const auto read = read_start(connection, bytes::copy_of(start.first(net::large_frame_start_bytes)), frame_bytes);
+  if (read || read.error().code == protocol::errc::truncated) return {};
+  ++refused_frames_;
+  return tl::unexpected(read.error());
+}
+
 void dispatcher::handle(const std::shared_ptr<net::connection_info>& connection, bytes frame,
                         unique_function<void()> accepted, responder respond) {
-  const auto refuse = [this, &respond](protocol::errc code, std::string why) {
+  result<request_start> start = read_start(*connection, frame, frame.size());
+  if (!start) {
     ++refused_frames_;
-    respond(fail(code, std::move(why)));
-  };
-  if (frame.size() < fixed_header_bytes) return refuse(protocol::errc::truncated, "frame without a request header");
-  const auto key = load_be<std::int16_t>(frame.data());
-  const auto version = load_be<std::int16_t>(frame.data() + 2);
-  const auto correlation_id = load_be<std::int32_t>(frame.data() + 4);
-  const served_api* api = find_served(key);
-  const protocol::api_description* description = protocol::find_api(key);
-  if (api == nullptr || description == nullptr) {
-    return refuse(protocol::errc::unsupported_version,
-                  fmt::format("API {} is not served by this version ({})", key, who(*connection)));
+    return respond(tl::unexpected(std::move(start).error()));
   }
-  if (version < api->min_served || version > api->max_served) {
-    if (key == protocol::api_versions_request::api_key) {
-      ++refused_frames_;
-      respond(with_header(correlation_id, 0, handlers::unsupported_api_versions_body()));
-      return;
-    }
-    return refuse(protocol::errc::unsupported_version,
-                  fmt::format("{} version {} is not served, {} to {} are ({})", description->name, version,
-                              api->min_served, api->max_served, who(*connection)));
-  }
-
-  if (key != protocol::produce_request::api_key && frame.size() > max_frame_without_records) {
-    return refuse(protocol::errc::too_large, fmt::format("{} of {} bytes, at most {} ({})", description->name,
-                                                         frame.size(), max_frame_without_records, who(*connection)));
-  }
-
-  const std::int16_t request_header_version = description->request_header_version(version);
-  protocol::wire_reader reader(frame, request_header_version >= protocol::request_header::first_flexible_version);
-  protocol::request_header header;
-  protocol::read(reader, header, request_header_version);
-  if (const status readable = reader.state("request header"); !readable) {
+  const auto& [key, version, correlation_id, api, description, client_id, body] = *start;
+  if (api == nullptr) {
     ++refused_frames_;
-    return respond(tl::unexpected(readable.error()));
+    return respond(with_header(correlation_id, 0, handlers::unsupported_api_versions_body()));
   }
-  connection->client_id = header.client_id.value_or("");
+  connection->client_id = client_id;
 
   const auto context =
       std::make_shared<request_context>(request_context{broker_, environment_, sessions_, connection, key, version,
@@ -94,7 +118,7 @@ void dispatcher::handle(const std::shared_ptr<net::connection_info>& connection,
   ++counters.requests;
   counters.bytes_in += frame.size();
   runtime::spawn(environment_.coroutines,
-                 run(context, api, reader.rest(), description->response_header_version(version), std::move(respond)));
+                 run(context, api, body, description->response_header_version(version), std::move(respond)));
 }
 
 runtime::task<void> dispatcher::run(request_ptr context, const served_api* api, bytes body, std::int16_t header_version,

@@ -28,6 +28,7 @@ class dispatcher final : public net::frame_handler {
  public:
   dispatcher(broker& target, shard_environment environment);
 
+  status look(const net::connection_info& connection, byte_view start, std::size_t frame_bytes) override;
   void handle(const std::shared_ptr<net::connection_info>& connection, bytes frame, unique_function<void()> accepted,
               unique_function<void(result<net::answer>)> respond) override;
 

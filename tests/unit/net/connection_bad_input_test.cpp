@@ -1,4 +1,4 @@
-// Rows F1, F2, F3, N2 and N6 of the security table: what strangers send.
+// Rows F1, F2, F3, F6, N2 and N6 of the security table: what strangers send.
 #include "net_fixture.hpp"
 
 namespace braidmq::net {
@@ -112,6 +112,36 @@ TEST_F(connection_bad_input, f3_strangers_get_words_in_the_log_and_no_allocation
   EXPECT_EQ(cause, close_cause::foreign_protocol);
   EXPECT_NE(reason.find("HTTP"), std::string::npos) << reason;
   EXPECT_EQ(server->inflight_bytes(), 0U);
+}
+
+TEST_F(connection_bad_input, f6_a_large_frame_is_refused_by_its_start) {
+  open();
+  handler.refuse_large = true;
+  send(length_only(90 * 1024 * 1024));
+  std::size_t most = 0;
+  for (int i = 0; i < 100 && closes == 0; ++i) {
+    most = std::max(most, server->inflight_bytes());
+    send(bytes::copy_of(std::string(4096, 't')));
+  }
+  EXPECT_EQ(closes, 1);
+  EXPECT_EQ(cause, close_cause::handler_error);
+  EXPECT_NE(reason.find("refused by its start"), std::string::npos) << reason;
+  EXPECT_LT(most, large_frame_start_bytes);
+  EXPECT_TRUE(handler.requests.empty());
+}
+
+TEST_F(connection_bad_input, f6_each_large_frame_is_looked_at_once_and_no_small_one) {
+  open();
+  for (const std::size_t size : {std::size_t{100}, large_frame_start_bytes, 3 * large_frame_start_bytes}) {
+    const auto whole = framed(std::string(size, 'f'));
+    for (std::size_t sent = 0; sent < whole.size(); sent += 10'000) {
+      send(whole.slice(sent, std::min<std::size_t>(10'000, whole.size() - sent)));
+    }
+  }
+  ASSERT_EQ(handler.requests.size(), 3U);
+  ASSERT_EQ(handler.looks.size(), 1U);
+  EXPECT_GE(handler.looks[0].first, large_frame_start_bytes);
+  EXPECT_EQ(handler.looks[0].second, 3 * large_frame_start_bytes);
 }
 
 TEST_F(connection_bad_input, n2_silence_ends_by_the_idle_timeout_and_every_byte_starts_it_anew) {

@@ -12,6 +12,7 @@
 
 #include "base/endian.hpp"
 #include "net/connection.hpp"
+#include "net/errc.hpp"
 #include "support/manual_loop.hpp"
 #include "support/pipe_stream.hpp"
 
@@ -25,6 +26,11 @@ struct held_request {
 
 class holding_handler final : public frame_handler {
  public:
+  status look(const connection_info& /*connection*/, byte_view start, std::size_t frame_bytes) override {
+    looks.emplace_back(start.size(), frame_bytes);
+    if (refuse_large) return fail(errc::dropped, "refused by its start");
+    return {};
+  }
   void handle(const std::shared_ptr<connection_info>& connection, bytes frame, unique_function<void()> accepted,
               unique_function<void(result<answer>)> respond) override {
     last_info = connection;
@@ -37,6 +43,8 @@ class holding_handler final : public frame_handler {
   bool accept_at_once = true;
   bool echo = false;
   bool keep_frames = false;
+  bool refuse_large = false;
+  std::vector<std::pair<std::size_t, std::size_t>> looks;  // bytes that were there, bytes of the frame
   std::vector<bytes> kept;
   std::deque<held_request> requests;
   std::shared_ptr<connection_info> last_info;

@@ -129,6 +129,37 @@ TEST_F(DispatcherTest, F4_UnknownApisAndVersionsCloseTheConnection) {
   EXPECT_EQ(dispatcher_->refused_frames(), 3U);
 }
 
+// What a header says is enough to refuse a large request before its rest has come.
+TEST_F(DispatcherTest, F6_ALargeRequestIsRefusedByItsStart) {
+  start();
+  const auto start_of = [](std::int16_t key, std::int16_t version, std::string_view hex_of_client_and_tags) {
+    byte_buffer frame;
+    frame.append_be(key);
+    frame.append_be(version);
+    frame.append_be<std::int32_t>(1);
+    frame.append(hex_of_client_and_tags);
+    frame.append(std::string(net::large_frame_start_bytes, '\x01'));
+    return frame.freeze();
+  };
+  constexpr std::int16_t produce = 0;
+  constexpr std::int16_t metadata = 3;
+  constexpr std::size_t many = std::size_t{40} << 20U;
+  const std::string_view no_client_no_tags("\xff\xff\x00", 3);
+  const auto look = [&](const bytes& start, std::size_t frame_bytes) {
+    return dispatcher_->look(*connection_, start, frame_bytes).has_value();
+  };
+  EXPECT_TRUE(look(start_of(produce, 9, no_client_no_tags), many));
+  EXPECT_TRUE(look(start_of(metadata, 12, no_client_no_tags), std::size_t{1} << 20U));
+  // 64 tags of which the first alone is longer than what is here.
+  EXPECT_TRUE(look(start_of(produce, 9, std::string_view("\xff\xff\x40\x00\xff\xff\x7f", 7)), many));
+  EXPECT_EQ(dispatcher_->refused_frames(), 0U);
+  EXPECT_FALSE(look(start_of(produce, 9, "\xff\xff\x80\xda\xc4\x09"), many)) << "20,000,000 tags";
+  EXPECT_FALSE(look(start_of(metadata, 12, no_client_no_tags), many)) << "a request without records";
+  EXPECT_FALSE(look(start_of(999, 0, no_client_no_tags), many)) << "an unknown API";
+  EXPECT_FALSE(look(start_of(produce, 99, no_client_no_tags), many)) << "an unknown version";
+  EXPECT_EQ(dispatcher_->refused_frames(), 4U);
+}
+
 TEST_F(DispatcherTest, ABodyThatCannotBeReadClosesAndIsCounted) {
   start();
   protocol::metadata_request request;
