@@ -10,6 +10,7 @@ CXX := clang++-19
 DEPS := build/deps
 JAVA_STAMP := $(DEPS)/java/.stamp
 VENV_STAMP := $(DEPS)/venv/.stamp
+CLIENTS_STAMP := $(DEPS)/clients/.stamp
 KAFKA_CLIENTS_JAR := $(CURDIR)/$(DEPS)/java/kafka-clients-4.4.0.jar
 BROKER := broker/app/braid-broker
 PYTHON := $(DEPS)/venv/bin/python3
@@ -34,9 +35,9 @@ help: ## List these targets
 # --- Set-up -----------------------------------------------------------------------------------------------------------
 
 .PHONY: deps deps-quickstart
-deps: ## Install Debian packages, fetch the Java and Python clients of the tests
+deps: ## Install Debian packages, fetch the Java, Python, Go and Node clients of the tests
 	@cmake/install-packages.sh cmake/packages.txt cmake/packages-clients.txt cmake/packages-dev.txt cmake/packages-kubernetes.txt
-	@$(MAKE) $(JAVA_STAMP) $(VENV_STAMP)
+	@$(MAKE) $(JAVA_STAMP) $(VENV_STAMP) $(CLIENTS_STAMP)
 
 deps-quickstart:
 	@cmake/install-packages.sh cmake/packages.txt cmake/packages-clients.txt
@@ -55,6 +56,12 @@ $(VENV_STAMP): tests/integration/requirements.txt
 	@rm -rf $(DEPS)/venv && mkdir -p $(DEPS)
 	@python=/usr/bin/python3; [ -x $$python ] || python=python3; $$python -m venv $(DEPS)/venv
 	@$(DEPS)/venv/bin/pip install -q -r $<
+	@touch $@
+
+CLIENTS := tests/integration/clients.sh
+$(CLIENTS_STAMP): $(CLIENTS) $(wildcard tests/integration/go/* tests/integration/go/*/*.go) $(wildcard tests/integration/node/*.json)
+	@echo "go and node clients: fetching into $(DEPS)/clients"
+	@$(CLIENTS) $(DEPS)/clients
 	@touch $@
 
 # --- Build ------------------------------------------------------------------------------------------------------------
@@ -83,11 +90,11 @@ release: build/release/build.ninja ## Optimised broker in build/release
 # --- Check ------------------------------------------------------------------------------------------------------------
 
 .PHONY: test integration sim sim-planted sim-long tsan ubsan fuzz bench lint format
-test: build $(JAVA_STAMP) $(VENV_STAMP) ## Unit, conformance, simulator smoke, operator, tidy and integration tests; ends with counts
+test: build $(JAVA_STAMP) $(VENV_STAMP) $(CLIENTS_STAMP) ## Unit, conformance, simulator smoke, operator, tidy and integration tests; ends with counts
 	@$(KUBE_TOOLS) helm kube-apiserver
 	@$(PYTHON) tests/run.py --build build/debug --jobs $(JOBS) $(if $(ONLY),--only '$(ONLY)')
 
-integration: build $(JAVA_STAMP) $(VENV_STAMP) ## Integration tests only (ONLY='words' picks some, as expressions)
+integration: build $(JAVA_STAMP) $(VENV_STAMP) $(CLIENTS_STAMP) ## Integration tests only (ONLY='words' picks some, as expressions)
 	@$(PYTHON) tests/integration/run.py --broker build/debug/$(BROKER) --java $(DEPS)/java $(ONLY)
 
 sim: build/release/build.ninja ## Simulate SIM_SEEDS=300 seeds from SEED=1 under crashes

@@ -167,6 +167,8 @@ def test_the_setting_of_topics(t):
         equal(produce(c, (atomic[0], 0), (plain, 9), (atomic[1], 0)), [0, 3, 0])  # the others fail alone, as in Kafka
         equal(produce(c, (atomic[0], 0), (plain, 0), (atomic[1], 9)), [NOT_ATTEMPTED, 0, INVALID_TOPIC])
         equal([len(c.read_all(topic)) for topic in (*atomic, plain)], [1, 1, 1])
+        # What is not there has no setting but the broker's.
+        equal(produce(c, (atomic[0], 0), ("absent", 0), (atomic[1], 0)), [0, 3, 0])
     said = t.java("Admin.java", broker.bootstrap, "config", atomic[0], "produce.atomic")
     assert "produce.atomic=true DYNAMIC_TOPIC_CONFIG BOOLEAN" in said and "without effect" not in said, said
 
