@@ -26,12 +26,12 @@ result<batch_header> check_frame(byte_view records, const validation_limits& lim
   if (codec == compression::zstd && !limits.allow_zstd) {
     return fail(errc::unsupported_compression, "zstd needs Produce version 7 or later");
   }
+  if (header.size_bytes() > records.size()) {
+    return fail(errc::corrupt_message, fmt::format("batch of {} bytes in {}", header.size_bytes(), records.size()));
+  }
   if (header.size_bytes() > limits.max_batch_bytes) {
     return fail(errc::message_too_large,
                 fmt::format("batch of {} bytes, max.message.bytes is {}", header.size_bytes(), limits.max_batch_bytes));
-  }
-  if (header.size_bytes() > records.size()) {
-    return fail(errc::corrupt_message, fmt::format("batch of {} bytes in {}", header.size_bytes(), records.size()));
   }
   if (header.size_bytes() < records.size()) {
     return fail(errc::invalid_record, fmt::format("{} bytes follow the batch: exactly one is allowed per partition",

@@ -175,15 +175,18 @@ class Reader:
 # --- Record batches ---------------------------------------------------------------------------------------------------
 
 
-def record_batch(values, codec=CODEC_NONE, timestamp=None, producer=(-1, -1, -1), change=None):
-    """One batch of magic 2. `change` may edit the finished bytes (a bytearray) before they go out, CRC and all."""
+def record_batch(values, codec=CODEC_NONE, timestamp=None, producer=(-1, -1, -1), change=None, payload=None):
+    """One batch of magic 2. `change` may edit the finished bytes (a bytearray) before they go out, CRC and all. `payload`, if
+    given, stands in place of the records as the codec would have written them."""
     timestamp = int(time.time() * 1000) if timestamp is None else timestamp
     records = Writer()
     for delta, value in enumerate(values):
         record = Writer().int8(0).varint(0).varint(delta).varint(-1).varint(len(value)).raw(value).varint(0)
         records.varint(len(record.out)).raw(record.out)
     body = bytes(records.out)
-    if codec == CODEC_GZIP:
+    if payload is not None:
+        body = payload
+    elif codec == CODEC_GZIP:
         body = gzip.compress(body)
     producer_id, producer_epoch, base_sequence = producer
     tail = Writer().int16(codec).int32(len(values) - 1).int64(timestamp).int64(timestamp)
@@ -192,6 +195,11 @@ def record_batch(values, codec=CODEC_NONE, timestamp=None, producer=(-1, -1, -1)
     if change:
         change(batch.out)
     return bytes(batch.out)
+
+
+def seal(batch):
+    """Puts the right CRC into a batch that was edited."""
+    struct.pack_into(">I", batch, 17, crc32c(bytes(batch[21:])))
 
 
 def read_batches(data):

@@ -1,4 +1,4 @@
-// Rows F1, F2, F3, F6, N2 and N6 of the security table: what strangers send.
+// What strangers send: rows F1, F2, F3 and F6 of broker/docs/bad-input.md, and N2 and N6 (slow ones, floods).
 #include "net_fixture.hpp"
 
 namespace braidmq::net {

@@ -1,4 +1,4 @@
-// Hostile bytes. Rows F5, F6 and F7 are those of the list of security tests in broker/protocol/README.md.
+// Hostile bytes: rows F5, F6 and F7 of broker/docs/bad-input.md.
 #include "protocol/wire_reader.hpp"
 
 #include <gtest/gtest.h>

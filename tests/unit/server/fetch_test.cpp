@@ -112,7 +112,7 @@ TEST_F(FetchTest, ALongWaitEndsAtItsDeadlineAndByBytesThatCome) {
 }
 
 // 16 MiB of elements that take two bytes each would be 600 MiB once decoded.
-TEST_F(FetchTest, F8_ARequestOfManySmallElementsIsRefusedBeforeItTakesMemory) {
+TEST_F(FetchTest, F5_ARequestOfManySmallElementsIsRefusedBeforeItTakesMemory) {
   start();
   protocol::metadata_request request;
   request.topics.emplace();
