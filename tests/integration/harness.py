@@ -82,6 +82,7 @@ class Broker:
         self.settings = {
             "listeners": "PLAINTEXT://127.0.0.1:0", "admin.listener": "127.0.0.1:0", "broker.id": 0,
             "data.dir": self.folder / "data", "wal.dir": self.folder / "wal", **(settings or {})}
+        self.environment = {}  # on top of the runner's
         self.process = None
         self.address = self.admin = None
         self.log = self.folder / "log.txt"
@@ -110,7 +111,7 @@ class Broker:
         with open(self.log, "ab") as log:
             # A group of its own: Ctrl-C on the runner must not reach brokers before their tests clean up.
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                            start_new_session=True)
+                                            start_new_session=True, env={**os.environ, **self.environment})
             started.append(self.process)
         return self
 

@@ -12,6 +12,7 @@ from harness import equal, wait_until
 
 INVALID_TOPIC, LIST_TOO_LARGE, INVALID_TIMESTAMP, INVALID_REQUEST, BAD_CODEC, INVALID_RECORD = 17, 18, 32, 42, 76, 87
 NOT_ATTEMPTED = 55
+NOT_LEADER = 6
 IN_FLIGHT = 5
 SPOILED = 2  # which of them has the culprit
 
@@ -279,3 +280,97 @@ def test_braidctl_writes_a_set(t):
     code, _, err = ctl(t, broker, f"{topics[0]}=a")
     equal(code, 1)
     assert "not reachable" in err, err
+
+
+class RacingReader:
+    """Asks for all topics in one Fetch, again and again, over kills and starts; what an answer shows of a set must be all of
+    it: with one record of each set in each topic, all visible ends are equal, and so is what is read up to the smallest."""
+
+    def __init__(self, broker, topics):
+        self.broker, self.topics = broker, topics
+        self.offsets = dict.fromkeys(topics, 0)
+        self.sets = {topic: [] for topic in topics}
+        self.answers = self.lives = 0
+        self.fault = None
+        self.stop = threading.Event()
+        self.thread = threading.Thread(target=self._run)
+        self.thread.start()
+
+    def _run(self):
+        while not self.stop.is_set() and self.fault is None:
+            try:
+                with self.broker.connect() as c:
+                    self.lives += 1
+                    while not self.stop.is_set() and self.fault is None:
+                        self._step(c)
+            except (OSError, kafka_raw.Closed):
+                self.stop.wait(0.005)  # it is down
+
+    def _step(self, c):
+        wanted = [(topic, 0, offset) for topic, offset in self.offsets.items()]
+        error, _, found = c.fetch_incremental(0, -1, wanted, max_wait_ms=50)  # a whole fetch: no session
+        codes = {code for code, _, _ in found.values()}
+        if codes == {NOT_LEADER}:
+            return  # it still reads its log, and says so of all
+        if error or len(found) != len(self.topics) or codes != {0}:
+            self.fault = f"error {error}, {found}"
+            return
+        self.answers += 1
+        ends = {end for _, end, _ in found.values()}
+        if len(ends) != 1:
+            self.fault = f"an answer shows a half set: visible ends {[(topic, end) for (topic, _), (_, end, _) in found.items()]}"
+        for (topic, _), (_, _, data) in found.items():
+            self.sets[topic] += [value.decode() for _, value in kafka_raw.read_batches(data)]
+            self.offsets[topic] = len(self.sets[topic])
+        least = min(self.offsets.values())
+        shown = [names[:least] for names in self.sets.values()]
+        if any(names != shown[0] for names in shown):
+            self.fault = "topics differ in what was read of them"
+
+    def end(self):
+        self.stop.set()
+        self.thread.join()
+
+
+def test_a_racing_reader_never_sees_a_half_set(t):
+    """Also not while the broker recovers: readers ask from its first moment on, and what was visible stays."""
+    broker = t.own_broker(braid_checkpoint_interval_ms=200)
+    topics = [t.topic(broker) for _ in range(3)]
+    readers = [RacingReader(broker, topics) for _ in range(2)]
+    written, stop = [], threading.Event()
+
+    def write():
+        number = 0
+        while not stop.is_set():
+            try:
+                with broker.connect() as c:
+                    while not stop.is_set():
+                        number += 1
+                        c.produce_set([(topic, 0, batch(f"set-{number}", (-1, -1, -1))) for topic in topics])
+                        written.append(number)
+            except (OSError, kafka_raw.Closed):
+                stop.wait(0.05)  # it is down
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for kill in range(1, 4):
+            def faults():
+                assert not any(reader.fault for reader in readers), [reader.fault for reader in readers]
+
+            wait_until(lambda: len(written) >= kill * 100, f"{kill * 100} sets", check=faults)
+            broker.kill()
+            broker.start()
+        wait_until(lambda: len(written) >= 400, "400 sets", check=faults)
+    finally:
+        stop.set()
+        writer.join()
+        for reader in readers:
+            reader.end()
+    with broker.connect() as c:
+        final = whole_sets(c, topics)
+    for reader in readers:
+        assert reader.fault is None, reader.fault
+        assert reader.answers >= 200 and reader.lives >= 4, (reader.answers, reader.lives)
+        for topic in topics:
+            equal(reader.sets[topic], final[:len(reader.sets[topic])], f"what was visible in {topic} is not what is there")
