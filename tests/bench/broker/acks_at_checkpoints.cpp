@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <iostream>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -20,7 +22,8 @@ constexpr std::size_t least_acks = 20'000;
 constexpr std::size_t most_checkpoints = 60;
 constexpr double most_ratio = 2;
 // A broker takes one each interval. As long as a checkpoint takes at most this part of it, quiet spans are long enough.
-constexpr double most_of_interval = 0.6;
+constexpr double most_of_interval = 0.7;
+constexpr double interval_factor = 1.6;
 constexpr auto first_interval = std::chrono::seconds(3);
 constexpr auto longest_interval = std::chrono::seconds(60);
 
@@ -37,10 +40,15 @@ result<observation> observe(const broker_process& broker, const std::vector<byte
   observation got;
   const auto next = [&](std::uint64_t request) { return frames[request % frames.size()].view(); };
   std::uint64_t answers = 0;
+  std::size_t reported = 0;
   BRAID_TRY_VOID(client->run(next, [&](const ack& one) {
     constexpr std::uint64_t look_every = 1024;
     if (++answers % look_every == 0 && !watch.state()) return go::drain;
     if (watch.seen() > 0) got.acks.push_back(one);
+    if (watch.seen() > reported) {
+      reported = watch.seen();
+      std::cerr << fmt::format("  checkpoint {} of {}\n", reported, how_many + 1);
+    }
     return watch.seen() < how_many + 1 ? go::on : go::drain;
   }));
   BRAID_TRY_VOID(watch.state());
@@ -51,6 +59,7 @@ result<observation> observe(const broker_process& broker, const std::vector<byte
 struct division {
   samples at_checkpoints;
   samples quiet;
+  std::size_t quiet_spans = 0;
   std::size_t fewest_between = 0;  // acknowledgements from one checkpoint's begin to the next one's
   samples took;
 };
@@ -61,12 +70,15 @@ division divide(const observation& got) {
   made.fewest_between = got.acks.size();
   std::size_t since = 0;
   std::size_t current = 1;  // of the spans; the first one only says where quiet begins
+  bool in_quiet = false;
   for (const ack& one : got.acks) {
     if (one.sent < got.spans.front().to) continue;
     while (current < got.spans.size() && got.spans[current].to < one.sent) ++current;
     if (current == got.spans.size()) break;
     ++since;
-    if (one.acked < got.spans[current].from) {
+    const bool was_quiet = std::exchange(in_quiet, one.acked < got.spans[current].from);
+    if (in_quiet) {
+      if (!was_quiet) ++made.quiet_spans;
       made.quiet.add(one.acked - one.sent);
       continue;
     }
@@ -93,10 +105,11 @@ row row_of(division& got, io::duration interval) {
   made.wanted = fmt::format("<= {:.0f} x", most_ratio);
   made.held = ratio <= most_ratio;
   made.note = fmt::format(
-      "{} checkpoints (median {:.2f} s, every {:.1f} s) with {} acks: {}\n    as many quiet spans with {} acks: {}\n"
+      "{} checkpoints (median {:.2f} s, every {:.1f} s) with {} acks: {}\n    {} quiet spans with {} acks: {}\n"
       "    at least {} acks from one checkpoint to the next, round robin over the partitions; {} connections",
       got.took.size(), seconds(got.took.at(0.5)), seconds(interval), got.at_checkpoints.size(),
-      words_of(got.at_checkpoints), got.quiet.size(), words_of(got.quiet), got.fewest_between, connections);
+      words_of(got.at_checkpoints), got.quiet_spans, got.quiet.size(), words_of(got.quiet), got.fewest_between,
+      connections);
   for (auto& [name, of] :
        {std::pair<std::string, samples*>{"checkpoint", &got.at_checkpoints}, {"quiet", &got.quiet}}) {
     made.figures[name + "_acks"] = static_cast<double>(of->size());
@@ -125,11 +138,14 @@ result<std::vector<row>> acks_at_checkpoints(const bench_options& options) {
     settings.keys["braid.checkpoint.bytes"] = std::to_string(std::uint64_t{64} << 30U);  // by time alone
     BRAID_TRY(broker, broker_process::start(settings));
     BRAID_TRY_VOID(create_topic(broker->where().kafka, "dirty", partitions));
-    BRAID_TRY(trial, observe(*broker, frames, 2));
-    const io::duration took = std::max(trial.spans[1].took, trial.spans[2].took);
+    // The first one has begun before every partition was written to.
+    BRAID_TRY(trial, observe(*broker, frames, 1));
+    const io::duration took = trial.spans.back().took;
     if (seconds(took) > most_of_interval * seconds(interval) && interval < longest_interval) {
+      const auto wanted = std::chrono::duration<double>(took) * interval_factor;
       interval =
-          std::min<std::chrono::milliseconds>(longest_interval, std::chrono::ceil<std::chrono::milliseconds>(took * 2));
+          std::min<std::chrono::milliseconds>(longest_interval, std::chrono::ceil<std::chrono::milliseconds>(wanted));
+      std::cerr << fmt::format("  a checkpoint takes {:.1f} s: one every {:.1f} s\n", seconds(took), seconds(interval));
       continue;
     }
     for (std::size_t wanted = checkpoints;; wanted *= 2) {
