@@ -18,6 +18,7 @@ SEED ?= 1
 SIM_SEEDS ?= 300
 SIM_ARGS = --seed $(SEED) --seeds $(SIM_SEEDS)
 FUZZ_SECONDS ?= 60
+BENCH_ARGS ?=
 RELEASE_TARGETS ?= braid-broker
 # What runs on more than one thread; the rest is single-threaded by design and simulated as such.
 TSAN_SUITES ?= admin io k8s net runtime storage wal
@@ -120,9 +121,11 @@ fuzz: build/fuzz/build.ninja ## Run each fuzzer for FUZZ_SECONDS=60
 	@ninja -C build/fuzz -j$(JOBS) tests/fuzz/all
 	@tests/run_programs.sh build/fuzz '*_fuzz' -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix=build/fuzz/
 
-bench: build/bench/build.ninja ## Micro-benchmarks
+bench: build/bench/build.ninja build/release/build.ninja ## Micro-benchmarks; then what a release broker costs, against targets (BENCH_ARGS="--only cpu --strict ...")
 	@ninja -C build/bench -j$(JOBS) tests/bench/all
 	@tests/run_programs.sh build/bench '*_bench'
+	@ninja -C build/release -j$(JOBS) broker_bench
+	@build/release/tests/bench/broker_bench --json build/release/bench.json $(BENCH_ARGS)
 
 lint: build ## clang-format, tree checks, clang-tidy, charts (what has not changed since it passed is skipped; FILES="..." picks some)
 	@$(KUBE_TOOLS) helm kubeconform

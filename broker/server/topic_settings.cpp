@@ -57,6 +57,7 @@ braid::retention_policy retention_of(const braid::config_values& configs, const 
 
 topic_settings settings_of(const metadata::topic_image& topic, const broker_options& defaults) {
   const auto text = [&topic](const char* name) {
+    if (topic.configs.empty()) return std::optional<std::string>();  // as most are, and each write asks
     const auto found = topic.configs.find(name);
     return found == topic.configs.end() ? std::optional<std::string>() : std::optional(found->second);
   };

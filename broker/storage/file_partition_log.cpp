@@ -124,11 +124,13 @@ void file_partition_log::append(stored_batch batch) {
 
 void file_partition_log::start_write() {
   if (in_flight_batches_ > 0 || failed_ || removed_ || tail_.pending_count() == 0) return;
-  const bool prepare = !std::exchange(folder_ready_, true);
-  disk_.post([&owner = owner_, &fs = fs_, prepare, folder = folder_, options = options_, token = self_token(self_),
-              jobs = plan_write()]() mutable {
+  unique_function<status()> prepare;
+  if (!std::exchange(folder_ready_, true)) {
+    prepare = [&fs = fs_, folder = folder_, options = options_] { return clear_folder(fs, folder, options); };
+  }
+  disk_.post([&owner = owner_, prepare = std::move(prepare), token = self_token(self_), jobs = plan_write()]() mutable {
     status outcome;
-    if (prepare) outcome = clear_folder(fs, folder, options);
+    if (prepare) outcome = prepare();
     for (const segment_job& job : jobs) {
       if (!outcome) break;
       outcome = job.files->write(job.what);
@@ -237,17 +239,17 @@ void file_partition_log::remove_when_idle() {
 log_pin file_partition_log::pin() {
   log_pin pinned{{start_, end_offset(), {}, epochs_}, {}};
   pinned.manifest.segments.reserve(segments_.size());
-  bool has_news = false;
+  bool has_new_names = false;
   for (const auto& each : segments_) {
     pinned.manifest.segments.push_back(each->manifest());
     if (!each->take_unsynced()) continue;
-    has_news = true;
+    if (each->take_new_name()) has_new_names = true;
     const bool sealed = each != segments_.back();
     pinned.syncs.push_back(
         [files = std::shared_ptr<const segment_files>(each->files()), sealed] { return files->sync(sealed); });
   }
   // The names of new files, once their bytes are there.
-  if (has_news) pinned.syncs.push_back([&fs = fs_, folder = folder_] { return fs.sync_directory(folder); });
+  if (has_new_names) pinned.syncs.push_back([&fs = fs_, folder = folder_] { return fs.sync_directory(folder); });
   return pinned;
 }
 

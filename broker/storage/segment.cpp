@@ -85,6 +85,7 @@ bool segment::restore(const segment_manifest& from, byte_view offset_file, byte_
   max_timestamp_ms_ = from.max_timestamp_ms;
   largest_batch_bytes_ = from.largest_batch_bytes;
   bytes_since_index_entry_ = from.bytes_since_index_entry;
+  has_new_name_ = false;
   return true;
 }
 

@@ -47,6 +47,8 @@ class segment {
   // Whether something was appended since the last call: it has to be synced once it is written.
   void set_unsynced() { unsynced_ = true; }
   bool take_unsynced() { return std::exchange(unsynced_, false); }
+  // Whether the name of its file has to be made durable too: once, unless a checkpoint speaks of it.
+  bool take_new_name() { return std::exchange(has_new_name_, false); }
 
   // Everything, and the index files are equal to the indexes (after a scan).
   status write_indexes_and_mark_written();
@@ -62,6 +64,7 @@ class segment {
   std::int64_t max_timestamp_ms_ = model::no_timestamp;
   std::uint64_t largest_batch_bytes_ = 0;
   bool unsynced_ = false;
+  bool has_new_name_ = true;
   std::uint32_t index_interval_bytes_;
   std::uint64_t bytes_since_index_entry_ = 0;
   offset_index offsets_;

@@ -42,6 +42,7 @@ status load::receive(connection& on, const frame_source& next, const std::functi
     on.under_way.pop_front();
     ++answers;
     BRAID_TRY_VOID(check_produce_answer(frame, first.correlation_id));
+    if (how == go::abandon) return {};
     const go wanted = on_ack({first.request, first.sent, now});
     how = std::max(how, wanted);
     return {};

@@ -21,9 +21,9 @@ struct group {
 constexpr std::array<group, 6> groups = {{{"atomic", atomic_write},
                                           {"hops", atomic_write_hops},
                                           {"cpu", records_per_cpu_second},
-                                          {"checkpoints", acks_at_checkpoints},
                                           {"idle", idle_memory},
-                                          {"many", many_partitions}}};
+                                          {"many", many_partitions},
+                                          {"checkpoints", acks_at_checkpoints}}};
 
 bool is_wanted(const std::vector<std::string>& only, const char* name) {
   return only.empty() || std::ranges::find(only, name) != only.end();
@@ -61,6 +61,7 @@ int main(int argc, char** argv) {
     std::cerr << "measuring: " << one.name << std::endl;
     auto rows = one.measure(options);
     if (rows) {
+      for (const row& shown : *rows) std::cerr << "  " << shown.what << ": " << shown.measured << std::endl;
       std::ranges::move(*rows, std::back_inserter(made.rows));
     } else {
       std::cerr << one.name << ": " << rows.error().to_string() << std::endl;

@@ -201,6 +201,18 @@ TEST_F(RestoreTest, OnlyWhatChangedIsSyncedAgain) {
   EXPECT_TRUE(harness.log->pin().syncs.empty());
   harness.log->append(make_batch(36, 3, 20, 2));
   EXPECT_EQ(harness.log->pin().syncs.size(), 3U) << "its segment, the one that it closed, and the folder";
+  harness.log->append(make_batch(39, 1, 20, 2));
+  EXPECT_EQ(harness.log->pin().syncs.size(), 1U) << "its segment, whose name is durable already";
+}
+
+TEST_F(RestoreTest, ANameThatACheckpointSpeaksOfIsNotSyncedAgain) {
+  const log_manifest manifest = write(fs_, 7);
+  log_harness harness(fs_);
+  ASSERT_TRUE(open(fs_, harness, manifest));
+  harness.log->append(batches_[7]);
+  EXPECT_EQ(harness.log->pin().syncs.size(), 1U) << "the segment that goes on";
+  harness.log->append(batches_[8]);
+  EXPECT_EQ(harness.log->pin().syncs.size(), 3U) << "a new segment, the one that it closed, and the folder";
 }
 
 }  // namespace
