@@ -204,6 +204,14 @@ void broker_metrics::add_braid() {
   counter("braid_entries_applied_total", "Entries applied since start, recovery included", stats->entries_applied);
   counter("braid_requests_applied_total", "Produce requests applied since start", stats->units_applied);
   counter("braid_log_starts_moved_total", "Log starts that this replica proposed to move", stats->log_starts_moved);
+  gauge("braid_apply_level", "Level of the rules by which entries are applied",
+        static_cast<std::uint64_t>(stats->apply_level));
+  gauge("braid_producers", "Idempotent producers that are remembered, counted in each partition", stats->producers);
+  counter("braid_producers_expired_total",
+          "Producers forgotten after producer.id.expiration.ms since start, recovery included",
+          stats->producers_expired);
+  counter("braid_producers_evicted_total", "Producers forgotten because a partition had too many",
+          stats->producers_evicted);
   counter("braid_bytes_appended_total", "Bytes of record batches appended", stats->bytes_appended);
   auto& slices = families_.emplace_back(counter_family("braid_slices_total", "Slices of produce requests by outcome"));
   add_value(slices, number(stats->slices_appended), {{"braid", "0"}, {"outcome", "appended"}});

@@ -48,6 +48,8 @@ server::broker_options options_of(const config::broker_config& config, std::opti
   options.retention_ms = config.log_retention_ms;
   options.retention_bytes = config.log_retention_bytes;
   options.retention_interval = std::chrono::milliseconds(config.log_retention_check_interval_ms);
+  options.producer_expiration = std::chrono::milliseconds(config.producer_id_expiration_ms);
+  options.producer_expiry_interval = std::chrono::milliseconds(config.producer_id_expiration_check_interval_ms);
   options.log.segments.bytes = static_cast<std::uint64_t>(config.log_segment_bytes);
   options.log.index_interval_bytes = static_cast<std::uint32_t>(config.log_index_interval_bytes);
   options.aggregator.entry_max_bytes = bounds.entry_max_bytes;

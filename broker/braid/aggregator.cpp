@@ -24,14 +24,20 @@ void aggregator::set_moves(const std::vector<log_start_move>& moves) {
   moves_.assign(moves.begin(), moves.end());
 }
 
+void aggregator::add(producer_expiry expiry) {
+  if (!expiry.producers.empty()) expiries_.push_back(std::move(expiry));
+}
+
 std::optional<built_entry> aggregator::build() {
   if (empty()) return std::nullopt;
   built_entry entry;
+  entry.command.apply_level = std::exchange(level_, std::int16_t{0});
   build_changes(entry);
   for (; !moves_.empty() && entry.size_bytes < options_.entry_target_bytes; moves_.pop_front()) {
     entry.size_bytes += slice_overhead_bytes;
     entry.command.log_starts.push_back(moves_.front());
   }
+  build_expiries(entry);
   while (accepted_count_ > 0) {
     waiting& next = waiting_.front();
     if (entry.size_bytes > 0 && entry.size_bytes + next.size_bytes > options_.entry_target_bytes) break;
@@ -62,9 +68,30 @@ void aggregator::build_changes(built_entry& entry) {
   }
 }
 
+void aggregator::build_expiries(built_entry& entry) {
+  std::size_t left = options_.entry_expiries;
+  while (!expiries_.empty() && left > 0 && entry.size_bytes < options_.entry_target_bytes) {
+    producer_expiry& next = expiries_.front();
+    producer_expiry part{next.target, next.idle_since_ms, {}};
+    if (next.producers.size() <= left) {
+      part.producers = std::move(next.producers);
+      expiries_.pop_front();
+    } else {
+      const auto rest = next.producers.end() - static_cast<std::ptrdiff_t>(left);
+      part.producers.assign(rest, next.producers.end());
+      next.producers.erase(rest, next.producers.end());
+    }
+    left -= part.producers.size();
+    entry.size_bytes += expiry_size(part);
+    entry.command.expiries.push_back(std::move(part));
+  }
+}
+
 std::vector<request_id> aggregator::take_all() {
   changes_.clear();
   moves_.clear();
+  expiries_.clear();
+  level_ = 0;
   return take_requests();
 }
 

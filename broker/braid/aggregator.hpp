@@ -1,6 +1,6 @@
 // Makes one entry from everything that waits: the first step of group commit. A bounded FIFO of produce requests, and
-// one of changes to topics, which go first; a request is never split over entries, and requests stay in the order in
-// which they were added.
+// queues of what the leader itself has to say (changes to topics and the like), which go first; a request is never
+// split over entries, and requests stay in the order in which they were added.
 //
 // Pure: no clock, no thread, no log. The replica decides when to build.
 #pragma once
@@ -19,6 +19,7 @@ struct aggregator_options {
   std::size_t entry_target_bytes = 4U << 20U;  // an entry is closed when the next request would take it beyond this
   std::size_t entry_max_bytes = 100U << 20U;   // a single request larger than this is refused
   std::size_t queue_max_bytes = 128U << 20U;   // requests beyond this wait outside, unaccepted
+  std::size_t entry_expiries = 1024;           // producers that one entry forgets: a few milliseconds of apply
 };
 
 // Identifies a request between add() and the entry that carries it.
@@ -51,16 +52,21 @@ class aggregator {
   void add(topic_change change);
   // In the place of those that still wait.
   void set_moves(const std::vector<log_start_move>& moves);
+  void add(producer_expiry expiry);
+  void set_level(std::int16_t apply_level) { level_ = apply_level; }
 
-  bool empty() const { return waiting_.empty() && changes_.empty() && moves_.empty(); }
+  bool empty() const {
+    return waiting_.empty() && changes_.empty() && moves_.empty() && expiries_.empty() && level_ == 0;
+  }
+  bool has_expiries() const { return !expiries_.empty(); }
   std::size_t queued_bytes() const { return accepted_bytes_; }
 
-  // The next entry: changes to topics, moves of log starts, then requests, up to the target size, at least one of what
-  // there is.
+  // The next entry: a new apply level, changes to topics, moves of log starts, expiries of producers, then requests, up
+  // to the target size, at least one of what there is.
   std::optional<built_entry> build();
 
   std::vector<request_id> take_requests();  // that wait, for the caller to answer
-  std::vector<request_id> take_all();       // at the end of leadership: changes to topics are dropped, too
+  std::vector<request_id> take_all();       // at the end of leadership: all else is dropped
 
  private:
   struct waiting {
@@ -72,6 +78,7 @@ class aggregator {
 
   void accept_what_fits();
   void build_changes(built_entry& entry);
+  void build_expiries(built_entry& entry);
 
   aggregator_options options_;
   std::deque<waiting> waiting_;
@@ -79,6 +86,8 @@ class aggregator {
   std::size_t accepted_bytes_ = 0;
   std::deque<topic_change> changes_;
   std::deque<log_start_move> moves_;
+  std::deque<producer_expiry> expiries_;  // none without producers
+  std::int16_t level_ = 0;
 };
 
 }  // namespace braidmq::braid

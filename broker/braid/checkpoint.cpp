@@ -4,9 +4,8 @@
 #include <limits>
 #include <utility>
 
-#include "base/check.hpp"
 #include "base/endian.hpp"
-#include "multiraft/group.hpp"
+#include "multiraft/checkpoint_records.hpp"
 #include "protocol/generated/braid_checkpoint.hpp"
 #include "storage/format.hpp"
 
@@ -35,15 +34,6 @@ hash128 to_hash(const uuid& id) {
   return {load_be<std::uint64_t>(octets), load_be<std::uint64_t>(octets + 8)};
 }
 
-template <class Record>
-status add(multiraft::checkpoint_writer& to, std::uint8_t kind, const Record& record) {
-  byte_buffer buffer;
-  buffer.append_be(Record::max_version);
-  const status encoded = record.encode(buffer, Record::max_version);
-  BRAID_CHECK(encoded.has_value(), "a checkpoint's record cannot be written: {}", encoded.error().to_string());
-  return to.add(kind, buffer.view());
-}
-
 protocol::braid_checkpoint_partition to_record(const pinned_partition& from) {
   protocol::braid_checkpoint_partition record;
   record.topic_id = from.id.topic;
@@ -67,7 +57,7 @@ status add_producers(multiraft::checkpoint_writer& to, const partition::producer
   status written;
   protocol::braid_checkpoint_producers record;
   const auto flush = [&] {
-    if (written && !record.producers.empty()) written = add(to, producers_frame, record);
+    if (written && !record.producers.empty()) written = multiraft::add_record(to, producers_frame, record);
     record.producers.clear();
   };
   rows.for_each([&](model::producer_id id, const partition::producer_state& state) {
@@ -89,7 +79,7 @@ status add_topics(multiraft::checkpoint_writer& to, const topic_rows& topics) {
   status written;
   protocol::braid_checkpoint_topics record;
   const auto flush = [&] {
-    if (written && !record.topics.empty()) written = add(to, topics_frame, record);
+    if (written && !record.topics.empty()) written = multiraft::add_record(to, topics_frame, record);
     record.topics.clear();
   };
   topics.for_each([&](const model::topic_id& id, const topic_state& state) {
@@ -137,14 +127,14 @@ class pinned_machine final : public multiraft::pinned_state {
     protocol::braid_checkpoint_state head;
     head.last_entry_time_ms = state_.last_entry_time_ms;
     head.last_deletion_index = static_cast<std::int64_t>(state_.last_deletion_index);
-    head.apply_level = apply_level;
+    head.apply_level = state_.level;
     head.state_hash = to_uuid(state_.hash);
     head.topic_count = static_cast<std::int64_t>(state_.topics.size());
     head.partition_count = static_cast<std::int64_t>(state_.partitions.size());
-    BRAID_TRY_VOID(add(to, state_frame, head));
+    BRAID_TRY_VOID(multiraft::add_record(to, state_frame, head));
     BRAID_TRY_VOID(add_topics(to, state_.topics));
     for (const pinned_partition& one : state_.partitions) {
-      BRAID_TRY_VOID(add(to, partition_frame, to_record(one)));
+      BRAID_TRY_VOID(multiraft::add_record(to, partition_frame, to_record(one)));
       BRAID_TRY_VOID(add_producers(to, one.rows.producers));
     }
     return {};
@@ -168,19 +158,15 @@ class pinned_machine final : public multiraft::pinned_state {
 // Puts frames together again; each says by `problem` what cannot be.
 class builder {
  public:
-  explicit builder(raft::index applied) { state_.applied = applied; }
+  builder(raft::index applied, std::int16_t newest_level) : newest_level_(newest_level) { state_.applied = applied; }
 
-  status add(const multiraft::checkpoint_reader& from, const multiraft::checkpoint_frame& frame) {
-    if (frame.payload.size() < sizeof(std::int16_t)) return from.damaged("a frame has no version");
-    const auto version = load_be<std::int16_t>(frame.payload.data());
-    const bytes body = frame.payload.slice(sizeof(std::int16_t));
-    result<std::string> problem = fmt::format("frame of kind {}", frame.kind);
-    if (frame.kind == state_frame) problem = take<protocol::braid_checkpoint_state>(body, version);
-    if (frame.kind == topics_frame) problem = take<protocol::braid_checkpoint_topics>(body, version);
-    if (frame.kind == partition_frame) problem = take<protocol::braid_checkpoint_partition>(body, version);
-    if (frame.kind == producers_frame) problem = take<protocol::braid_checkpoint_producers>(body, version);
-    if (!problem) return from.damaged(problem.error().to_string());
-    return problem->empty() ? status() : from.damaged(*problem);
+  result<std::string> add(const multiraft::record_frame& frame) {
+    const auto taken = [this](const auto& record) { return take(record); };
+    if (frame.kind == state_frame) return frame.as<protocol::braid_checkpoint_state>(taken);
+    if (frame.kind == topics_frame) return frame.as<protocol::braid_checkpoint_topics>(taken);
+    if (frame.kind == partition_frame) return frame.as<protocol::braid_checkpoint_partition>(taken);
+    if (frame.kind == producers_frame) return frame.as<protocol::braid_checkpoint_producers>(taken);
+    return frame.unknown();
   }
 
   result<machine_state> finish(const multiraft::checkpoint_reader& from) {
@@ -192,23 +178,20 @@ class builder {
   }
 
  private:
-  template <class Record>
-  result<std::string> take(const bytes& body, std::int16_t version) {
-    BRAID_TRY(record, Record::decode(body, version));
-    return take(record);
-  }
-
-  std::string take(const protocol::braid_checkpoint_state& record) {
+  // What comes after it may be in no form that is known here: the level is looked at first.
+  result<std::string> take(const protocol::braid_checkpoint_state& record) {
     if (std::exchange(has_head_, true)) return "it has two heads";
-    if (record.apply_level > apply_level) {
-      return fmt::format("it has apply level {}, this version knows {}: start the later version again",
-                         record.apply_level, apply_level);
+    if (record.apply_level > newest_level_) {
+      return fail(multiraft::errc::checkpoint_format,
+                  fmt::format("it has apply level {}, this version knows {}", record.apply_level, newest_level_));
     }
+    if (record.apply_level < 0) return fmt::format("it has apply level {}", record.apply_level);
+    state_.level = record.apply_level;
     head_ = record;
     state_.last_entry_time_ms = record.last_entry_time_ms;
     state_.last_deletion_index = static_cast<std::uint64_t>(record.last_deletion_index);
     state_.hash = to_hash(record.state_hash);
-    return {};
+    return std::string();
   }
 
   std::string take(const protocol::braid_checkpoint_topics& record) {
@@ -276,6 +259,7 @@ class builder {
     return {};
   }
 
+  const std::int16_t newest_level_;
   protocol::braid_checkpoint_state head_;
   bool has_head_ = false;
   machine_state state_;
@@ -287,16 +271,13 @@ std::unique_ptr<multiraft::pinned_state> pin_for_checkpoint(machine& from) {
   return std::make_unique<pinned_machine>(from);
 }
 
-result<std::optional<machine_state>> read_checkpoint(io::file_system& fs, const std::string& path,
-                                                     raft::group_id group) {
+result<std::optional<machine_state>> read_checkpoint(io::file_system& fs, const std::string& path, raft::group_id group,
+                                                     std::int16_t newest_level) {
   BRAID_TRY(reader, multiraft::checkpoint_reader::open(fs, path, group));
   if (!reader) return std::optional<machine_state>();
-  builder built(reader->id().index);
-  while (true) {
-    BRAID_TRY(frame, reader->next());
-    if (!frame) break;
-    BRAID_TRY_VOID(built.add(*reader, *frame));
-  }
+  builder built(reader->id().index, newest_level);
+  BRAID_TRY_VOID(
+      multiraft::read_records(*reader, [&built](const multiraft::record_frame& frame) { return built.add(frame); }));
   BRAID_TRY(state, built.finish(*reader));
   return std::optional(std::move(state));
 }

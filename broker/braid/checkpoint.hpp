@@ -17,8 +17,8 @@ namespace braidmq::braid {
 std::unique_ptr<multiraft::pinned_state> pin_for_checkpoint(machine& from);
 
 // Blocking, at start-up. None when there is no checkpoint at `path`. Errors: those of the file, and
-// multiraft::errc::checkpoint_damaged, checkpoint_format.
-result<std::optional<machine_state>> read_checkpoint(io::file_system& fs, const std::string& path,
-                                                     raft::group_id group);
+// multiraft::errc::checkpoint_damaged, checkpoint_format (also: of a higher level of apply than `newest_level`).
+result<std::optional<machine_state>> read_checkpoint(io::file_system& fs, const std::string& path, raft::group_id group,
+                                                     std::int16_t newest_level = newest_apply_level);
 
 }  // namespace braidmq::braid

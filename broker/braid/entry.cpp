@@ -23,9 +23,15 @@ std::size_t config_size(const topic_config& config) {
   return size;
 }
 
+std::size_t expiry_size(const producer_expiry& expiry) {
+  constexpr std::size_t head_bytes = 16;  // the time, and the length of the list
+  return slice_overhead_bytes + head_bytes + expiry.producers.size() * sizeof(std::int64_t);
+}
+
 bytes encode(const entry_command& command) {
   protocol::braid_entry record;
   record.leader_time_ms = command.leader_time_ms;
+  record.apply_level = command.apply_level;
   record.creations.reserve(command.creations.size());
   for (const partition_creation& creation : command.creations) {
     record.creations.push_back({creation.target.topic, creation.target.partition, creation.epoch_base,
@@ -45,6 +51,10 @@ bytes encode(const entry_command& command) {
     record.log_starts.push_back({move.target.topic, move.target.partition, move.start});
   }
   size += command.log_starts.size() * slice_overhead_bytes;
+  for (const producer_expiry& expiry : command.expiries) {
+    record.expiries.push_back({expiry.target.topic, expiry.target.partition, expiry.idle_since_ms, expiry.producers});
+    size += expiry_size(expiry);
+  }
   record.units.reserve(command.units.size());
   for (const produce_unit& unit : command.units) {
     auto& written = record.units.emplace_back();
@@ -71,6 +81,10 @@ result<entry_command> decode(const bytes& payload) {
   BRAID_TRY(record, protocol::braid_entry::decode(payload.slice(version_bytes), version));
   entry_command command;
   command.leader_time_ms = record.leader_time_ms;
+  if (record.apply_level < 0) {
+    return fail(std::make_error_code(std::errc::bad_message), fmt::format("apply level {}", record.apply_level));
+  }
+  command.apply_level = record.apply_level;
   command.creations.reserve(record.creations.size());
   for (const auto& creation : record.creations) {
     command.creations.push_back({{creation.topic_id, creation.partition},
@@ -88,6 +102,11 @@ result<entry_command> decode(const bytes& payload) {
   }
   for (const auto& move : record.log_starts) {
     command.log_starts.push_back({{move.topic_id, move.partition}, move.start});
+  }
+  command.expiries.reserve(record.expiries.size());
+  for (auto& expiry : record.expiries) {
+    command.expiries.push_back(
+        {{expiry.topic_id, expiry.partition}, expiry.idle_since_ms, std::move(expiry.producer_ids)});
   }
   command.units.reserve(record.units.size());
   for (auto& unit : record.units) {

@@ -56,12 +56,27 @@ struct log_start_move {
   model::offset start;
 };
 
+// Those of `producers` whose last entry in the partition has a time of at most `idle_since_ms` are forgotten: whoever
+// has written since this was proposed stays.
+struct producer_expiry {
+  model::topic_partition_id target;
+  std::int64_t idle_since_ms = 0;
+  std::vector<model::producer_id> producers;
+};
+
+// What apply does with an entry. A change of it that is not the same on replicas of two versions is a new level, which
+// an entry switches on when all members know it; apply goes by the level of its state. So is a new version of the
+// entry's record: members that know only a lower level must be able to read what is written before.
+inline constexpr std::int16_t newest_apply_level = 1;
+
 struct entry_command {
   std::int64_t leader_time_ms = 0;            // never below the one of an earlier entry
-  std::vector<partition_creation> creations;  // applied in this order: creations, configs, deletions, moves, units
+  std::int16_t apply_level = 0;               // raises the level, before all else; 0: leaves it as it is
+  std::vector<partition_creation> creations;  // applied in the order in which they stand here
   std::vector<topic_config> configs;
   std::vector<topic_deletion> deletions;
   std::vector<log_start_move> log_starts;
+  std::vector<producer_expiry> expiries;
   std::vector<produce_unit> units;
 };
 
@@ -70,6 +85,8 @@ result<entry_command> decode(const bytes& payload);
 
 // Upper bound of what a slice adds to an entry beyond its batch.
 inline constexpr std::size_t slice_overhead_bytes = 32;
-std::size_t config_size(const topic_config& config);  // upper bound of its bytes in an entry
+// Upper bounds of their bytes in an entry.
+std::size_t config_size(const topic_config& config);
+std::size_t expiry_size(const producer_expiry& expiry);
 
 }  // namespace braidmq::braid

@@ -17,7 +17,8 @@ enum class errc {
   fenced_leader_epoch,   // the client's leader epoch is older than ours (KIP-320)
   unknown_leader_epoch,  // ... or newer
   storage_failed,
-  disk_full,  // nothing was written: the disk has too little space
+  disk_full,      // nothing was written: the disk has too little space
+  later_version,  // an entry, or a state, that only a later version of the broker can apply
   stopped,
 };
 

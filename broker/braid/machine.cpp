@@ -53,13 +53,30 @@ partition::incoming_batch incoming(const bytes& batch) {
 
 }  // namespace
 
-std::vector<unit_outcome> machine::apply(const raft::entry& entry) {
-  BRAID_CHECK(entry.index == applied_ + 1, "entry {} after {}", entry.index, applied_);
-  applied_ = entry.index;
-  if (entry.kind == raft::entry_kind::noop) return {};
+std::string machine::too_new(std::string_view what, raft::index at, std::int16_t level) const {
+  return fmt::format(
+      "{} {} of the braid has apply level {}, this version knows {}: start the later version again; "
+      "nothing was changed",
+      what, at, level, newest_level_);
+}
 
+// What an entry cannot be read for is its version, then: the WAL's checksums vouch for its bytes.
+result<std::vector<unit_outcome>> machine::apply(const raft::entry& entry) {
+  BRAID_CHECK(entry.index == applied_ + 1, "entry {} after {}", entry.index, applied_);
+  if (entry.kind == raft::entry_kind::noop) {
+    applied_ = entry.index;
+    return std::vector<unit_outcome>();
+  }
   auto command = decode(entry.payload);
-  BRAID_CHECK(command.has_value(), "entry {} cannot be read: {}", entry.index, command.error().to_string());
+  if (!command) {
+    return fail(errc::later_version, fmt::format("entry {} of the braid cannot be read ({}): start the later version "
+                                                 "again; nothing was changed",
+                                                 entry.index, command.error().to_string()));
+  }
+  if (command->apply_level > newest_level_)
+    return fail(errc::later_version, too_new("entry", entry.index, command->apply_level));
+  applied_ = entry.index;
+  level_ = std::max(level_, command->apply_level);
   BRAID_CHECK(command->leader_time_ms >= last_entry_time_ms_, "time of entry {} falls", entry.index);
   last_entry_time_ms_ = command->leader_time_ms;
 
@@ -69,6 +86,7 @@ std::vector<unit_outcome> machine::apply(const raft::entry& entry) {
   for (const log_start_move& move : command->log_starts) {
     if (partition::partition* target = find(move.target)) target->move_start(move.start);
   }
+  for (const producer_expiry& expiry : command->expiries) expire(expiry);
   std::vector<unit_outcome> outcomes;
   outcomes.reserve(command->units.size());
   for (const produce_unit& unit : command->units) outcomes.push_back(append(unit, entry.term));
@@ -110,9 +128,18 @@ void machine::remove(const topic_deletion& deletion) {
   auto end = first;
   for (; end != partitions_.end() && end->first.topic == deletion.topic; ++end) {
     std::erase(dirty_, end->second.get());
+    producer_count_ -= end->second->producers().size();
     deleted_.push_back(std::move(end->second));
   }
   partitions_.erase(first, end);
+}
+
+void machine::expire(const producer_expiry& expiry) {
+  partition::partition* target = find(expiry.target);
+  if (target == nullptr) return;
+  const std::size_t forgotten = target->forget(expiry.producers, expiry.idle_since_ms);
+  producer_count_ -= forgotten;
+  producers_expired_ += forgotten;
 }
 
 // The atomic part is checked to its end before anything of it is appended: refused, it has changed nothing.
@@ -156,7 +183,12 @@ slice_outcome machine::append(const append_slice& slice, raft::term term) {
   partition::partition* target = find(slice.target);
   if (target == nullptr) return {.error = errc::unknown_partition};
   const bool was_clean = !target->has_unpublished();
+  const std::size_t producers_before = target->producers().size();
   const partition::append_outcome outcome = target->append(incoming(slice.batch), term.value(), last_entry_time_ms_);
+  const std::size_t producers_now = target->producers().size();
+  if (producers_now < producers_before) producers_evicted_ += producers_before + 1 - producers_now;
+  producer_count_ += producers_now;
+  producer_count_ -= producers_before;
   slice_outcome answer;
   answer.error = error_of(outcome.verdict);
   answer.duplicate = outcome.verdict == partition::sequence_verdict::duplicate;
@@ -203,6 +235,7 @@ hash128 machine::hash() const {
   row.append_be(applied_.value());
   row.append_be(last_entry_time_ms_);
   row.append_be(last_deletion_index_);
+  row.append_be(level_);
   hash128 sum = braidmq::hash_of(row.view());
   sum += topics_hash_;
   for (const auto& [id, one] : partitions_) sum += one->hash();
@@ -210,7 +243,7 @@ hash128 machine::hash() const {
 }
 
 machine_state machine::pin() {
-  machine_state now{applied_, last_entry_time_ms_, last_deletion_index_, hash(), topics_, {}};
+  machine_state now{applied_, last_entry_time_ms_, last_deletion_index_, level_, hash(), topics_, {}};
   now.partitions.reserve(partitions_.size());
   for (const auto& [id, one] : partitions_) now.partitions.push_back({id, one->rows(), one->log().pin()});
   return now;
@@ -220,15 +253,18 @@ status machine::restore(
     machine_state from,
     const std::function<result<std::unique_ptr<storage::partition_log>>(const pinned_partition& partition)>& open) {
   BRAID_CHECK(applied_ == raft::index(0) && partitions_.empty());
+  if (from.level > newest_level_) return fail(errc::later_version, too_new("state", from.applied, from.level));
   applied_ = visible_ = from.applied;
   last_entry_time_ms_ = from.last_entry_time_ms;
   last_deletion_index_ = from.last_deletion_index;
+  level_ = from.level;
   topics_ = std::move(from.topics);
   topics_.for_each([this](const model::topic_id& id, const topic_state& state) { topics_hash_ += hash_of(id, state); });
   for (const pinned_partition& one : from.partitions) {
     BRAID_TRY(log, open(one));
     const auto made = partitions_.emplace(
         one.id, std::make_unique<partition::partition>(one.id, one.rows, one.log.manifest.epochs, std::move(log)));
+    producer_count_ += one.rows.producers.size();
     configure_log(one.id, *made.first->second);
   }
   if (hash() == from.hash) return {};

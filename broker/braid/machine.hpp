@@ -1,6 +1,6 @@
 // The state that a braid's log makes: its topics, as far as apply needs them, and its partitions. apply() is the same
 // code on every replica, in log order, and a function of entry and state alone: no clock, no local configuration, no
-// metadata image, no hash order.
+// metadata image, no hash order. By which rules is part of the state, too (entry.hpp, newest_apply_level).
 //
 // Threads: the braid's executor. Readers see a partition only up to its visible end, and all visible ends move together
 // in publish(): an entry's partitions are seen all or none.
@@ -65,10 +65,6 @@ struct topic_state {
 
 using topic_rows = paged_map<model::topic_id, topic_state, 64>;
 
-// What apply does with an entry. A change of it that is not the same on replicas of two versions is a new level, which
-// an entry switches on when all members know it.
-inline constexpr std::int16_t apply_level = 1;
-
 struct pinned_partition {
   model::topic_partition_id id;
   partition::partition_rows rows;
@@ -80,6 +76,7 @@ struct machine_state {
   raft::index applied;
   std::int64_t last_entry_time_ms = 0;
   std::uint64_t last_deletion_index = 0;
+  std::int16_t level = 0;  // of apply; 0: no entry has said one, the rules of level 1 hold
   hash128 hash;
   topic_rows topics;
   std::vector<pinned_partition> partitions;  // sorted by id
@@ -87,10 +84,12 @@ struct machine_state {
 
 class machine {
  public:
-  explicit machine(log_factory& logs) : logs_(logs) {}
+  // Knows the rules of all levels up to `newest_level`.
+  explicit machine(log_factory& logs, std::int16_t newest_level = newest_apply_level)
+      : logs_(logs), newest_level_(newest_level) {}
 
   // Into a machine that has applied nothing. `open` gives the log of a partition; its errors are passed on.
-  // multiraft::errc::checkpoint_damaged when the rows are not what `from.hash` says.
+  // multiraft::errc::checkpoint_damaged when the rows are not what `from.hash` says; errc::later_version.
   status restore(
       machine_state from,
       const std::function<result<std::unique_ptr<storage::partition_log>>(const pinned_partition& partition)>& open);
@@ -98,8 +97,9 @@ class machine {
   // Equal on replicas that have applied the same entries, whatever they were restored from.
   hash128 hash() const;
 
-  // One outcome for each unit of the entry, in order.
-  std::vector<unit_outcome> apply(const raft::entry& entry);
+  // One outcome for each unit of the entry, in order. errc::later_version: the entry is in a form, or asks for a level,
+  // that is not known here. Then nothing has changed, and the owner must stop: no later entry can be applied.
+  result<std::vector<unit_outcome>> apply(const raft::entry& entry);
 
   // Makes everything applied so far visible at once; returns the partitions that grew, in order of their first append.
   std::vector<published> publish();
@@ -107,6 +107,7 @@ class machine {
   raft::index applied_index() const { return applied_; }
   raft::index visible_index() const { return visible_; }
   std::int64_t last_entry_time_ms() const { return last_entry_time_ms_; }
+  std::int16_t level() const { return level_; }
 
   // Partitions whose deletion was applied since the last call: the owner ends their logs.
   std::vector<std::unique_ptr<partition::partition>> take_deleted() { return std::exchange(deleted_, {}); }
@@ -115,6 +116,11 @@ class machine {
   const partition::partition* find(const model::topic_partition_id& id) const;
   const topic_state* find_topic(const model::topic_id& id) const;
   std::size_t topic_count() const { return topics_.size(); }
+  std::size_t producer_count() const { return producer_count_; }  // of all partitions
+  // Forgotten since the start of this machine, because they were idle for long.
+  std::uint64_t producers_expired() const { return producers_expired_; }
+  // And because a partition had too many.
+  std::uint64_t producers_evicted() const { return producers_evicted_; }
   // The largest metadata index of all deletions that were applied.
   std::uint64_t last_deletion_index() const { return last_deletion_index_; }
   const std::map<model::topic_partition_id, std::unique_ptr<partition::partition>>& partitions() const {
@@ -122,20 +128,27 @@ class machine {
   }
 
  private:
+  std::string too_new(std::string_view what, raft::index at, std::int16_t level) const;
   void create(const partition_creation& creation);
   void set_topic(const model::topic_id& id, topic_state state);
   void configure(topic_config config);
   void configure_log(const model::topic_partition_id& id, partition::partition& of);
   void remove(const topic_deletion& deletion);
+  void expire(const producer_expiry& expiry);
   unit_outcome append(const produce_unit& unit, raft::term term);
   std::vector<std::error_code> check_together(std::span<const append_slice> slices) const;
   slice_outcome append(const append_slice& slice, raft::term term);
 
   log_factory& logs_;
+  const std::int16_t newest_level_;
+  std::int16_t level_ = 0;
   std::map<model::topic_partition_id, std::unique_ptr<partition::partition>> partitions_;
   topic_rows topics_;
   hash128 topics_hash_;  // sum over the rows
   std::uint64_t last_deletion_index_ = 0;
+  std::size_t producer_count_ = 0;  // these three are no part of the state
+  std::uint64_t producers_expired_ = 0;
+  std::uint64_t producers_evicted_ = 0;
   std::vector<std::unique_ptr<partition::partition>> deleted_;
   std::vector<partition::partition*> dirty_;
   raft::index applied_;

@@ -20,7 +20,8 @@ constexpr io::duration memory_probe = std::chrono::milliseconds(20);
 result<std::unique_ptr<replica>> replica::create(replica_options options, replica_environment environment,
                                                  unique_function<void(error)> on_fatal) {
   options.checkpoint.group = options.group.id;
-  BRAID_TRY(loaded, read_checkpoint(environment.fs, options.checkpoint.path, options.group.id));
+  BRAID_TRY(loaded,
+            read_checkpoint(environment.fs, options.checkpoint.path, options.group.id, options.newest_apply_level));
   if (loaded) options.group.applied = loaded->applied;
   std::unique_ptr<replica> made(new replica(std::move(options), environment, std::move(on_fatal)));
   auto group = multiraft::group::create(made->options_.group, environment.wal, *made, environment.owner,
@@ -37,7 +38,7 @@ replica::replica(replica_options options, replica_environment environment, uniqu
       environment_(environment),
       on_fatal_(std::move(on_fatal)),
       logs_(std::make_unique<logs>(*this)),
-      machine_(*logs_),
+      machine_(*logs_, options_.newest_apply_level),
       aggregator_(options_.aggregator),
       purgatory_(environment_.timers),
       checkpointer_(
@@ -49,6 +50,7 @@ replica::~replica() {
   for (const auto& [id, parked] : parked_) environment_.timers.cancel(parked.timer);
   for (const topic_waiter& waiter : topic_waiters_) environment_.timers.cancel(waiter.timer);
   environment_.timers.cancel(sweep_timer_);
+  environment_.timers.cancel(expiry_timer_);
 }
 
 void replica::start() {
@@ -66,6 +68,7 @@ void replica::stop() {
   group_->stop();
   checkpointer_.stop();
   environment_.timers.cancel(sweep_timer_);
+  environment_.timers.cancel(expiry_timer_);
   aggregator_.take_all();
   while (!parked_.empty()) answer(parked_.begin()->first, fail(errc::stopped));
   purgatory_.stop();
@@ -150,6 +153,8 @@ void replica::propose(built_entry entry) {
     for (const model::topic_id& topic : entry.topics) changing_.erase(topic);
     return;
   }
+  if (!entry.command.expiries.empty()) expiries_through_ = *index;
+  if (entry.command.apply_level > 0) level_at_ = *index;
   in_flight_.push_back(
       {*index, group_->node().current_term(), entry.size_bytes, std::move(entry.requests), std::move(entry.topics)});
   in_flight_bytes_ += entry.size_bytes;
@@ -162,7 +167,9 @@ bool replica::can_apply() const {
 }
 
 void replica::apply(const raft::entry& entry) {
-  std::vector<unit_outcome> outcomes = machine_.apply(entry);
+  auto applying = machine_.apply(entry);
+  if (!applying) return fatal(std::move(applying).error());
+  std::vector<unit_outcome> outcomes = std::move(*applying);
   ++stats_.entries_applied;
   unpublished_entry_bytes_ += entry.payload.size();
   applied_term_ = entry.term;
@@ -195,21 +202,26 @@ void replica::apply(const raft::entry& entry) {
 }
 
 void replica::applied(raft::index index) {
-  BRAID_CHECK(index == machine_.applied_index());
   const std::vector<published> grown = machine_.publish();
   for (const published& one : grown) {
     write_behind_bytes_ += one.bytes;
     stats_.bytes_appended += one.bytes;
   }
   for (auto& deleted : machine_.take_deleted()) retire(std::move(deleted));
+  if (index != machine_.applied_index()) {
+    BRAID_CHECK(failed_, "applied {}, told of {}", machine_.applied_index(), index);
+    return;  // an entry could not be applied: nothing is answered any more
+  }
   for (auto& [requests, outcomes] : std::exchange(outcomes_, {})) {
     BRAID_CHECK(requests.size() == outcomes.size());
     for (std::size_t i = 0; i < requests.size(); ++i) answer(requests[i], std::move(outcomes[i]));
   }
   purgatory_.on_published(grown);
   tell_serving();
+  propose_level();
   propose_missing();
   answer_waiters();
+  if (expiry_waits_) look_for_idle();
   schedule_pump();
   checkpointer_.applied(index, std::exchange(unpublished_entry_bytes_, 0), applied_term_);
 }
@@ -218,7 +230,22 @@ void replica::tell_serving() {
   const bool serves = group_->node().serves() && !stopped_ && !failed_;
   if (std::exchange(was_serving_, serves) == serves) return;
   arm_sweep();
+  expiry_next_.reset();
+  arm_expiry();
   if (on_serving_) on_serving_(serves);
+}
+
+// The newest level of apply that all members of the group know: the only one knows its own. Of others nothing is known
+// before they say it, so that nothing is raised.
+std::int16_t replica::level_of_members() const {
+  return options_.group.raft.voters.size() == 1 ? options_.newest_apply_level : machine_.level();
+}
+
+void replica::propose_level() {
+  if (stopped_ || !group_->node().serves()) return;
+  const bool is_under_way = machine_.applied_index() < level_at_;
+  if (is_under_way || machine_.level() >= level_of_members()) return;
+  aggregator_.set_level(level_of_members());
 }
 
 void replica::on_written(std::size_t bytes) {
@@ -350,6 +377,10 @@ replica_stats replica::statistics() const {
   now.visible_index = machine_.visible_index();
   now.topics = machine_.topic_count();
   now.partitions = machine_.partitions().size();
+  now.apply_level = machine_.level();
+  now.producers = machine_.producer_count();
+  now.producers_expired = machine_.producers_expired();
+  now.producers_evicted = machine_.producers_evicted();
   now.partitions_being_removed = retired_.size();
   now.queued_bytes = aggregator_.queued_bytes();
   now.write_behind_bytes = write_behind_bytes_;

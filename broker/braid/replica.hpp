@@ -52,7 +52,11 @@ struct replica_options {
   // Asked by the leader, of the configs that are set on a topic; none: everything is kept.
   std::function<retention_policy(const config_values& configs)> retention;
   io::duration retention_interval = std::chrono::minutes(5);
-  std::uint64_t state_hash_interval = 1024;  // in entries, of on_state_hash
+  // A producer that has not written to a partition for so long is forgotten there; none: never.
+  std::optional<std::chrono::milliseconds> producer_expiration;
+  io::duration producer_expiry_interval = std::chrono::minutes(10);
+  std::int16_t newest_apply_level = braid::newest_apply_level;  // that this replica knows
+  std::uint64_t state_hash_interval = 1024;                     // in entries, of on_state_hash
   io::duration linger{};
 };
 
@@ -108,6 +112,10 @@ struct replica_stats {
   std::uint64_t slices_refused = 0;
   std::uint64_t bytes_appended = 0;
   std::uint64_t log_starts_moved = 0;  // proposed by this replica
+  std::int16_t apply_level = 0;
+  std::size_t producers = 0;  // that are remembered, counted in each partition
+  std::uint64_t producers_expired = 0;
+  std::uint64_t producers_evicted = 0;  // of a partition that had too many
   multiraft::checkpoint_stats checkpoints;
 };
 
@@ -145,6 +153,8 @@ class replica final : private multiraft::state_machine, private multiraft::check
   void set_disk_full(bool is_full);
   // Proposes what retention lets go of now, if this replica leads. Otherwise it is done once in an interval.
   void sweep();
+  // The same for producers that have been idle for long: looks at all partitions, in steps.
+  void expire_producers();
 
   // Fetches that wait answer now with what there is, and later ones do not wait: the broker is about to stop.
   void stop_waiting();
@@ -200,6 +210,10 @@ class replica final : private multiraft::state_machine, private multiraft::check
   status load(machine_state from);
   status remove_orphans();
   void arm_sweep();
+  void arm_expiry();
+  void look_for_idle();
+  std::int16_t level_of_members() const;
+  void propose_level();
 
   void schedule_pump();
   void pump();
@@ -248,6 +262,11 @@ class replica final : private multiraft::state_machine, private multiraft::check
   // Segments that had left the logs when the checkpoint that is under way was pinned.
   std::vector<std::pair<model::topic_partition_id, std::uint64_t>> pinned_trims_;
   io::timer_id sweep_timer_;
+  io::timer_id expiry_timer_;
+  std::optional<model::topic_partition_id> expiry_next_;  // where the look for idle producers goes on
+  bool expiry_waits_ = false;                             // until what it has proposed is applied
+  raft::index expiries_through_;                          // the last entry proposed here that forgets some
+  raft::index level_at_;                                  // the last entry proposed here that raises the level
   std::int64_t last_proposed_time_ms_ = 0;
 
   unique_function<void(bool)> on_serving_;

@@ -47,6 +47,8 @@ struct broker_config {
   std::int64_t log_retention_ms = 0;
   std::int64_t log_retention_bytes = 0;
   std::int64_t log_retention_check_interval_ms = 0;
+  std::int64_t producer_id_expiration_ms = 0;
+  std::int64_t producer_id_expiration_check_interval_ms = 0;
   std::int64_t log_index_interval_bytes = 0;
   std::string log_message_timestamp_type;
   std::int64_t log_message_timestamp_before_max_ms = 0;

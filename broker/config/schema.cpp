@@ -20,7 +20,7 @@ constexpr std::int64_t int32_max = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t int64_max = std::numeric_limits<std::int64_t>::max();
 
 // clang-format off
-const std::array<key_spec, 40> keys = {{
+const std::array<key_spec, 42> keys = {{
     {.name = "broker.id", .member = &broker_config::broker_id, .default_value = "0", .min = 0, .max = int32_max,
      .words = "Number of this broker, unique in the cluster and the same for ever"},
     {.name = "braid.broker.id.offset", .member = &broker_config::broker_id_offset, .default_value = "0", .min = 0,
@@ -73,6 +73,12 @@ const std::array<key_spec, 40> keys = {{
     {.name = "log.retention.check.interval.ms", .member = &broker_config::log_retention_check_interval_ms,
      .default_value = "300000", .unit = "ms", .min = 1, .max = int64_max / 1'000'000,
      .words = "How often is looked for records that need not be kept"},
+    {.name = "producer.id.expiration.ms", .member = &broker_config::producer_id_expiration_ms, .default_value = "86400000",
+     .unit = "ms", .min = 1, .max = int32_max,
+     .words = "An idempotent producer that has not written to a partition for so long is forgotten there"},
+    {.name = "producer.id.expiration.check.interval.ms",
+     .member = &broker_config::producer_id_expiration_check_interval_ms, .default_value = "600000", .unit = "ms", .min = 1,
+     .max = int32_max, .words = "How often is looked for producers that are to be forgotten"},
     {.name = "log.index.interval.bytes", .member = &broker_config::log_index_interval_bytes, .default_value = "4096",
      .unit = "bytes", .min = 0, .max = 16 * mib, .words = "Bytes of records between two entries of a segment's index"},
     {.name = "log.message.timestamp.type", .member = &broker_config::log_message_timestamp_type,

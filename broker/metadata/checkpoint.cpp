@@ -2,9 +2,7 @@
 
 #include <utility>
 
-#include "base/check.hpp"
-#include "base/endian.hpp"
-#include "multiraft/group.hpp"
+#include "multiraft/checkpoint_records.hpp"
 #include "protocol/generated/metadata_checkpoint.hpp"
 
 namespace braidmq::metadata {
@@ -15,15 +13,6 @@ constexpr std::uint8_t state_frame = 1;
 constexpr std::uint8_t topics_frame = 2;
 
 constexpr std::size_t topics_per_frame = 64;
-
-template <class Record>
-status add(multiraft::checkpoint_writer& to, std::uint8_t kind, const Record& record) {
-  byte_buffer buffer;
-  buffer.append_be(Record::max_version);
-  const status encoded = record.encode(buffer, Record::max_version);
-  BRAID_CHECK(encoded.has_value(), "a checkpoint's record cannot be written: {}", encoded.error().to_string());
-  return to.add(kind, buffer.view());
-}
 
 class pinned_image final : public multiraft::pinned_state {
  public:
@@ -49,7 +38,7 @@ class pinned_image final : public multiraft::pinned_state {
     for (const auto& [id, index] : image_->deletions()) {
       head.deletions.push_back({id, static_cast<std::int64_t>(index)});
     }
-    BRAID_TRY_VOID(add(to, state_frame, head));
+    BRAID_TRY_VOID(multiraft::add_record(to, state_frame, head));
 
     protocol::metadata_checkpoint_topics part;
     for (const auto& [name, topic] : image_->topics()) {
@@ -61,10 +50,10 @@ class pinned_image final : public multiraft::pinned_state {
       row.changed_index = static_cast<std::int64_t>(topic->changed_index);
       for (const auto& [key, value] : topic->configs) row.configs.push_back({key, value});
       if (part.topics.size() < topics_per_frame) continue;
-      BRAID_TRY_VOID(add(to, topics_frame, part));
+      BRAID_TRY_VOID(multiraft::add_record(to, topics_frame, part));
       part.topics.clear();
     }
-    return part.topics.empty() ? status() : add(to, topics_frame, part);
+    return part.topics.empty() ? status() : multiraft::add_record(to, topics_frame, part);
   }
 
  private:
@@ -78,15 +67,12 @@ class image_builder {
  public:
   explicit image_builder(raft::index index) { image_->index_ = index.value(); }
 
-  status add(const multiraft::checkpoint_reader& from, const multiraft::checkpoint_frame& frame) {
-    if (frame.payload.size() < sizeof(std::int16_t)) return from.damaged("a frame has no version");
-    const auto version = load_be<std::int16_t>(frame.payload.data());
-    const bytes body = frame.payload.slice(sizeof(std::int16_t));
-    result<std::string> problem = fmt::format("frame of kind {}", frame.kind);
-    if (frame.kind == state_frame) problem = take<protocol::metadata_checkpoint_state>(body, version);
-    if (frame.kind == topics_frame) problem = take<protocol::metadata_checkpoint_topics>(body, version);
-    if (!problem) return from.damaged(problem.error().to_string());
-    return problem->empty() ? status() : from.damaged(*problem);
+  // What is wrong with the frame; empty: nothing.
+  result<std::string> add(const multiraft::record_frame& frame) {
+    const auto taken = [this](const auto& record) { return take(record); };
+    if (frame.kind == state_frame) return frame.as<protocol::metadata_checkpoint_state>(taken);
+    if (frame.kind == topics_frame) return frame.as<protocol::metadata_checkpoint_topics>(taken);
+    return frame.unknown();
   }
 
   result<image_ptr> finish(const multiraft::checkpoint_reader& from) {
@@ -97,12 +83,6 @@ class image_builder {
   }
 
  private:
-  template <class Record>
-  result<std::string> take(const bytes& body, std::int16_t version) {
-    BRAID_TRY(record, Record::decode(body, version));
-    return take(record);
-  }
-
   std::string take(const protocol::metadata_checkpoint_state& record) {
     if (std::exchange(has_head_, true)) return "it has two heads";
     topic_count_ = record.topic_count;
@@ -150,11 +130,8 @@ result<image_ptr> read_checkpoint(io::file_system& fs, const std::string& path, 
   BRAID_TRY(reader, multiraft::checkpoint_reader::open(fs, path, group));
   if (!reader) return image_ptr();
   image_builder built(reader->id().index);
-  while (true) {
-    BRAID_TRY(frame, reader->next());
-    if (!frame) break;
-    BRAID_TRY_VOID(built.add(*reader, *frame));
-  }
+  BRAID_TRY_VOID(
+      multiraft::read_records(*reader, [&built](const multiraft::record_frame& frame) { return built.add(frame); }));
   return built.finish(*reader);
 }
 

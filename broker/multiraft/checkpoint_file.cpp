@@ -94,6 +94,10 @@ tl::unexpected<error> checkpoint_reader::damaged(const std::string& what) const 
                           path_, what));
 }
 
+tl::unexpected<error> checkpoint_reader::later(const std::string& what) const {
+  return fail(errc::checkpoint_format, fmt::format("{}: {}: start the later version again", path_, what));
+}
+
 result<std::optional<checkpoint_reader>> checkpoint_reader::open(io::file_system& fs, const std::string& path,
                                                                  raft::group_id group) {
   auto file = fs.open(path, io::open_mode::read);
@@ -119,9 +123,7 @@ status checkpoint_reader::read_head(raft::group_id group) {
   const std::byte* at = head.payload.data() + magic.size();
   const auto version = load_be<std::uint16_t>(at);
   if (version != format) {
-    return fail(
-        errc::checkpoint_format,
-        fmt::format("{} has format {}, this version reads {}: start the later version again", path_, version, format));
+    return later(fmt::format("it has format {}, this version reads {}", version, format));
   }
   if (head.payload.size() != head_payload_bytes) return damaged("its first frame has another size");
   id_.group = raft::group_id(load_be<raft::group_id::rep>(at + 2));

@@ -75,6 +75,8 @@ class checkpoint_reader {
 
   // For what the frames hold: a checkpoint that cannot be what was written.
   tl::unexpected<error> damaged(const std::string& what) const;
+  // And one that only a later version can read.
+  tl::unexpected<error> later(const std::string& what) const;
 
  private:
   checkpoint_reader(std::string path, std::unique_ptr<io::file> file, std::uint64_t size)

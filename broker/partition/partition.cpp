@@ -92,8 +92,28 @@ append_outcome partition::append(const incoming_batch& batch, std::uint64_t term
 
 void partition::note_producer(const incoming_batch& batch, model::offset base, std::int64_t entry_ms) {
   const model::producer_id id = batch.identity.producer;
-  if (const producer_state* before = producers_.find(id)) producers_hash_ -= hash_of(id_, id, *before);
+  if (const producer_state* before = producers_.find(id)) {
+    producers_hash_ -= hash_of(id_, id, *before);
+  } else if (producers_.size() >= producer_table::max_producers) {
+    for (const model::producer_id idle : producers_.idlest(producer_table::evicted_at_once)) {
+      forget(idle, *producers_.find(idle));
+    }
+  }
   producers_hash_ += hash_of(id_, id, producers_.record(batch.identity, base, batch.max_timestamp_ms, entry_ms));
+}
+
+void partition::forget(model::producer_id id, const producer_state& state) {
+  producers_hash_ -= hash_of(id_, id, state);
+  producers_.forget(id);
+}
+
+std::size_t partition::forget(std::span<const model::producer_id> producers, std::int64_t idle_since_ms) {
+  const std::size_t before = producers_.size();
+  for (const model::producer_id id : producers) {
+    const producer_state* known = producers_.find(id);
+    if (known != nullptr && known->last_entry_ms <= idle_since_ms) forget(id, *known);
+  }
+  return before - producers_.size();
 }
 
 void partition::move_start(model::offset start) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "base/bytes.hpp"
 #include "base/state_hash.hpp"
@@ -52,6 +53,10 @@ class partition {
   // Records below `start` are gone; one that is not above the present start changes nothing.
   void move_start(model::offset start);
 
+  // Producers that have been idle since a time or longer; those among `producers` that have not, or are not known, make
+  // no difference. Returns how many were forgotten.
+  std::size_t forget(std::span<const model::producer_id> producers, std::int64_t idle_since_ms);
+
   // Everything appended so far may be seen from now on. Returns the bytes that became visible.
   std::size_t publish();
   bool has_unpublished() const { return visible_end_ != end_; }
@@ -71,6 +76,7 @@ class partition {
   const storage::partition_log& log() const { return *log_; }
 
  private:
+  void forget(model::producer_id id, const producer_state& state);
   void note_producer(const incoming_batch& batch, model::offset base, std::int64_t entry_ms);
 
   model::topic_partition_id id_;

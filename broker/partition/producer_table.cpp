@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/check.hpp"
 
@@ -46,6 +47,20 @@ const producer_state& producer_table::record(const batch_identity& batch, model:
   known.batches[known.count++] = {batch.first, batch.last, base, timestamp_ms};
   known.last_entry_ms = entry_ms;
   return known;
+}
+
+std::vector<model::producer_id> producer_table::idlest(std::size_t count) const {
+  std::vector<std::pair<std::int64_t, model::producer_id>> all;
+  all.reserve(rows_.size());
+  rows_.for_each(
+      [&all](model::producer_id id, const producer_state& state) { all.emplace_back(state.last_entry_ms, id); });
+  count = std::min(count, all.size());
+  std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end());
+  std::vector<model::producer_id> found;
+  found.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) found.push_back(all[i].second);
+  std::ranges::sort(found);
+  return found;
 }
 
 void producer_table::restore(model::producer_id id, const producer_state& state) {

@@ -5,11 +5,15 @@
 // them is answered with the offset that it got the first time. A producer that is not known here may start anywhere
 // (its state may have expired). Without a transactional id the epoch belongs to the partition: a newer one starts at
 // sequence 0, an older one is refused.
+//
+// A producer goes when the braid's log says that it has been idle for long, or when there are too many: then those that
+// have been idle for longest make room.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "base/paged_map.hpp"
 #include "model/ids.hpp"
@@ -67,6 +71,10 @@ class producer_table {
   static constexpr std::size_t batches_kept = producer_state::batches_kept;
   // A row has about 150 bytes, a page at most 40 KiB.
   using rows = paged_map<model::producer_id, producer_state, 256>;
+  // About 20 MB of memory. A rule of apply: another bound is another apply level.
+  static constexpr std::size_t max_producers = 100'000;
+  // So many at once make room, so that finding them (a look at all) is rare.
+  static constexpr std::size_t evicted_at_once = max_producers / 64;
 
   sequence_check check(const batch_identity& batch) const;
 
@@ -74,6 +82,10 @@ class producer_table {
   // identity with a producer.
   const producer_state& record(const batch_identity& batch, model::offset base, std::int64_t timestamp_ms,
                                std::int64_t entry_ms);
+
+  // The producers that were idle for longest, the lower id first among equals; at most `count`, by rising id.
+  std::vector<model::producer_id> idlest(std::size_t count) const;
+  void forget(model::producer_id id) { rows_.erase(id); }
 
   const producer_state* find(model::producer_id id) const { return rows_.find(id); }
   std::size_t size() const { return rows_.size(); }

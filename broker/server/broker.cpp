@@ -126,6 +126,8 @@ status broker::open_planes() {
   data.segments = [this](const braid::config_values& configs) { return segments_of(configs, options_); };
   data.retention = [this](const braid::config_values& configs) { return retention_of(configs, options_); };
   data.retention_interval = options_.retention_interval;
+  data.producer_expiration = options_.producer_expiration;
+  data.producer_expiry_interval = options_.producer_expiry_interval;
   data.state_hash_interval = environment_.state_hash_interval;
   data.checkpoint.path = checkpoints_folder + "/braid";
   data.checkpoint.due_bytes = options_.checkpoint_bytes;

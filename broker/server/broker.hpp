@@ -56,6 +56,8 @@ struct broker_options {
   std::int64_t retention_ms = 604'800'000;  // -1: for ever
   std::int64_t retention_bytes = -1;        // of a partition; -1: no bound
   io::duration retention_interval = std::chrono::minutes(5);
+  std::chrono::milliseconds producer_expiration = std::chrono::hours(24);
+  io::duration producer_expiry_interval = std::chrono::minutes(10);
   std::uint64_t disk_reserve_bytes = 0;  // of disk_guard
 
   std::int32_t default_partitions = 1;

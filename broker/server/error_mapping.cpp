@@ -33,6 +33,7 @@ error_code of(braid::errc code) {
     case braid::errc::unknown_leader_epoch:
       return error_code::unknown_leader_epoch;
     case braid::errc::disk_full:
+    case braid::errc::later_version:  // to nobody: the broker ends
     case braid::errc::storage_failed:
       return error_code::kafka_storage_error;
     case braid::errc::stopped:

@@ -2,6 +2,7 @@
 // requests one entry carries.
 #include <benchmark/benchmark.h>
 
+#include "base/check.hpp"
 #include "braid/machine.hpp"
 #include "support/batches.hpp"
 #include "support/memory_partition_log.hpp"
@@ -38,7 +39,7 @@ void apply(benchmark::State& state) {
       raft::entry first;
       first.index = raft::index(1);
       first.payload = encode(create);
-      target->apply(first);
+      BRAID_CHECK(target->apply(first).has_value());
       left = applies_per_machine;
       state.ResumeTiming();
     }

@@ -191,3 +191,29 @@ def test_a_damaged_checkpoint_is_refused_in_words(t):
         assert words in broker.output(), broker.output()
     equal(folder_hash(broker.folder / "data" / "partitions"), before, "the refused start changed partitions")
     equal(checkpoint.read_bytes(), bytes(content))
+
+
+def test_an_idle_producer_is_forgotten(t):
+    """producer.id.expiration.ms: whoever comes back may go on anywhere, before and after a kill."""
+    broker = t.own_broker(producer_id_expiration_ms=300, producer_id_expiration_check_interval_ms=50,
+                          braid_checkpoint_interval_ms=3_600_000)
+    topic = t.topic(broker)
+
+    def batch(sequence):
+        return kafka_raw.record_batch([b"v"], producer=(4711, 0, sequence))
+
+    def figure(name):
+        prefix = f'braidmq_braid_{name}{{braid="0"}} '
+        return next(float(line.split()[1]) for line in broker.http("/metrics")[1].splitlines() if line.startswith(prefix))
+
+    with broker.connect() as c:
+        equal(c.produce(topic, batch(0)), (0, 0))
+        wait_until(lambda: figure("producers") == 0, "it is forgotten")
+        equal(c.produce(topic, batch(7)), (0, 1))
+    broker.kill()
+    broker.start()
+    assert figure("producers_expired_total") >= 1, "the start has applied it once more"
+    wait_until(lambda: figure("producers") == 0, "it is forgotten again")
+    with broker.connect() as c:
+        equal(c.produce(topic, batch(7)), (0, 2))
+    equal(figure("apply_level"), 1)

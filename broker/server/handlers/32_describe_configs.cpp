@@ -58,6 +58,7 @@ void describe_broker(const describe_configs_request::describe_configs_resource& 
       {"max.incremental.fetch.session.cache.slots", std::to_string(options.fetch_sessions.max_sessions),
        config_type::int32},
       {"num.partitions", std::to_string(options.default_partitions), config_type::int32},
+      {"producer.id.expiration.ms", std::to_string(options.producer_expiration.count()), config_type::int32},
   };
   for (const topic_config_rule& rule : topic_config_rules()) {
     if (rule.broker_value == nullptr) continue;

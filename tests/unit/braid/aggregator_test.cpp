@@ -1,5 +1,7 @@
 #include "braid/aggregator.hpp"
 
+#include <set>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -108,9 +110,50 @@ TEST_F(AggregatorTest, ChangesAreBoundedByTheTargetToo) {
   EXPECT_FALSE(queue_.build());
 }
 
+TEST_F(AggregatorTest, ALevelIsSaidOnceAndFirst) {
+  queue_.set_level(2);
+  EXPECT_FALSE(queue_.empty());
+  add(1, payload_bytes);
+  const auto entry = queue_.build();
+  EXPECT_EQ(entry->command.apply_level, 2);
+  EXPECT_THAT(ids(entry->requests), ElementsAre(1));
+  EXPECT_TRUE(queue_.empty());
+  add(2, payload_bytes);
+  EXPECT_EQ(queue_.build()->command.apply_level, 0);
+}
+
+TEST_F(AggregatorTest, AnEntryForgetsAFewProducersOnly) {
+  aggregator queue({.entry_expiries = 10});
+  const auto producers = [](std::int64_t first, std::int64_t count) {
+    std::vector<model::producer_id> all;
+    for (std::int64_t i = 0; i < count; ++i) all.emplace_back(first + i);
+    return all;
+  };
+  queue.add({sim::partition_of(1, 0), 5, {}});
+  EXPECT_TRUE(queue.empty()) << "nobody to forget";
+  queue.add({sim::partition_of(1, 0), 5, producers(0, 7)});
+  queue.add({sim::partition_of(1, 1), 6, producers(100, 16)});
+  std::set<model::producer_id> first;
+  std::set<model::producer_id> second;
+  for (int entries = 0; !queue.empty(); ++entries) {
+    const auto entry = queue.build();
+    std::size_t count = 0;
+    for (const producer_expiry& one : entry->command.expiries) {
+      EXPECT_EQ(one.idle_since_ms, 5 + one.target.partition.value());
+      count += one.producers.size();
+      (one.target.partition.value() == 0 ? first : second).insert(one.producers.begin(), one.producers.end());
+    }
+    EXPECT_EQ(count, entries < 2 ? 10U : 3U);
+  }
+  EXPECT_EQ(first.size(), 7U);
+  EXPECT_EQ(second.size(), 16U);
+}
+
 TEST_F(AggregatorTest, TakeAllGivesEverythingBackOnce) {
   add(1, 8 * payload_bytes);
   add(2, 8 * payload_bytes);
+  queue_.set_level(2);
+  queue_.add({sim::partition_of(1, 0), 5, {model::producer_id(1)}});
   EXPECT_THAT(ids(queue_.take_all()), ElementsAre(1, 2));
   EXPECT_THAT(accepted_, ElementsAre(1, 2));
   EXPECT_TRUE(queue_.empty());

@@ -28,7 +28,7 @@ struct world {
     entry.index = state.applied_index() + 1;
     entry.term = raft::term(1);
     entry.payload = encode(command);
-    return state.apply(entry);
+    return state.apply(entry).value();
   }
   unit_outcome apply(produce_unit unit) {
     entry_command command;

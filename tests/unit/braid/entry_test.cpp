@@ -50,6 +50,34 @@ TEST(Entry, ChangesOfTopicsComeBack) {
   EXPECT_EQ(back->deletions[0].metadata_index, 9U);
 }
 
+TEST(Entry, LevelsAndExpiriesComeBack) {
+  entry_command command;
+  command.apply_level = 3;
+  command.expiries.push_back({sim::partition_of(1, 2), -5, {model::producer_id(7), model::producer_id(1LL << 40)}});
+  command.expiries.push_back({sim::partition_of(2, 0), 9, {}});
+  const auto back = decode(encode(command));
+  ASSERT_TRUE(back) << back.error().to_string();
+  EXPECT_EQ(back->apply_level, 3);
+  ASSERT_EQ(back->expiries.size(), 2U);
+  EXPECT_EQ(back->expiries[0].target, sim::partition_of(1, 2));
+  EXPECT_EQ(back->expiries[0].idle_since_ms, -5);
+  EXPECT_EQ(back->expiries[0].producers, command.expiries[0].producers);
+  EXPECT_EQ(back->expiries[1].idle_since_ms, 9);
+  command.apply_level = -1;
+  EXPECT_FALSE(decode(encode(command)));
+}
+
+TEST(Entry, TheSizeOfAnExpiryBoundsItsBytes) {
+  entry_command command;
+  const std::size_t before = encode(command).size();
+  std::size_t bound = 0;
+  for (const std::size_t producers : {0U, 1U, 200U, 20'000U}) {
+    command.expiries.push_back({sim::partition_of(1, 0), 1, std::vector<model::producer_id>(producers)});
+    bound += expiry_size(command.expiries.back());
+  }
+  EXPECT_LE(encode(command).size(), before + bound);
+}
+
 // An entry as version 0 wrote it: one creation, one unit of one slice.
 TEST(Entry, OldBytesStillDecode) {
   byte_buffer old;

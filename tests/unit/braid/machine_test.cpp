@@ -1,5 +1,6 @@
 #include "braid/machine.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "memory_logs.hpp"
@@ -20,7 +21,7 @@ class MachineTest : public ::testing::Test {
     entry.index = machine_.applied_index() + 1;
     entry.term = raft::term(term);
     entry.payload = encode(command);
-    return machine_.apply(entry);
+    return machine_.apply(entry).value();
   }
 
   void create(const model::topic_partition_id& id, std::int32_t epoch_base = 0, std::uint64_t metadata_index = 1) {
@@ -209,8 +210,8 @@ TEST_F(MachineTest, E4_TheSameEntriesMakeTheSameState) {
     entry.index = raft::index(++index);
     entry.term = raft::term(1);
     entry.payload = encode(command);
-    machine_.apply(entry);
-    other.apply(entry);
+    ASSERT_TRUE(machine_.apply(entry));
+    ASSERT_TRUE(other.apply(entry));
     machine_.publish();  // at other moments than the other one
   };
   for (int i = 0; i < 50; ++i) {
@@ -229,10 +230,80 @@ TEST_F(MachineTest, E4_TheSameEntriesMakeTheSameState) {
   }
 }
 
+TEST_F(MachineTest, IdleProducersGoByEntriesAndTheirTime) {
+  const auto one = partition_of(1, 0);
+  create(one);
+  append(one, make_batch({"a"}, idempotent(8, 3, 0)), 1, 100);
+  append(one, make_batch({"a"}, idempotent(9, 3, 0)), 1, 100);
+  append(one, make_batch({"b"}, idempotent(9, 3, 1)), 1, 101);
+  EXPECT_EQ(machine_.producer_count(), 2U);
+  entry_command command;
+  command.leader_time_ms = 1000;
+  command.expiries.push_back({one, 100, {model::producer_id(8), model::producer_id(9)}});
+  command.expiries.push_back({partition_of(4, 0), 100, {model::producer_id(8)}});  // deleted meanwhile
+  // Of the same entry: applied after the expiry.
+  command.units.push_back({{{one, make_batch({"c"}, idempotent(8, 1, 40))}}});
+  command.units.push_back({{{one, make_batch({"b"}, idempotent(9, 3, 1))}}});
+  const auto outcomes = apply(command);
+  EXPECT_EQ(outcomes[0].slices[0].base.value(), 3) << "nothing is known of it, of its old epoch neither";
+  EXPECT_TRUE(outcomes[1].slices[0].duplicate) << "it has written since";
+  EXPECT_EQ(machine_.producers_expired(), 1U);
+  EXPECT_EQ(machine_.producer_count(), 2U);
+  command = {};
+  command.leader_time_ms = 1000;
+  command.deletions.push_back({one.topic, 5});
+  apply(command);
+  EXPECT_EQ(machine_.producer_count(), 0U);
+}
+
+TEST_F(MachineTest, TheLevelRisesByEntriesAndIsStateThatIsHashed) {
+  machine other(logs_, 3);
+  const auto raise = [](machine& target, std::int16_t level) {
+    entry_command command;
+    command.apply_level = level;
+    raft::entry entry;
+    entry.index = target.applied_index() + 1;
+    entry.payload = encode(command);
+    return target.apply(entry);
+  };
+  EXPECT_EQ(other.level(), 0);
+  ASSERT_TRUE(raise(other, 2));
+  EXPECT_EQ(other.level(), 2);
+  machine lower(logs_, 3);
+  ASSERT_TRUE(raise(lower, 1));
+  EXPECT_NE(other.hash(), lower.hash());
+  ASSERT_TRUE(raise(other, 1));
+  EXPECT_EQ(other.level(), 2) << "it never falls";
+  ASSERT_TRUE(raise(other, 3));
+  EXPECT_EQ(other.level(), 3);
+}
+
+TEST_F(MachineTest, AnEntryOfALaterVersionIsRefusedAndChangesNothing) {
+  create(partition_of(1, 0));
+  const hash128 before = machine_.hash();
+  entry_command command;
+  command.apply_level = newest_apply_level + 1;
+  command.deletions.push_back({partition_of(1, 0).topic, 5});
+  raft::entry entry;
+  entry.index = machine_.applied_index() + 1;
+  entry.payload = encode(command);
+  const auto refused = machine_.apply(entry);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, errc::later_version);
+  EXPECT_THAT(refused.error().message, ::testing::HasSubstr("entry 2 of the braid has apply level 2"));
+  byte_buffer later;
+  later.append_be<std::int16_t>(99);
+  entry.payload = later.freeze();
+  const auto unread = machine_.apply(entry);
+  ASSERT_FALSE(unread);
+  EXPECT_EQ(unread.error().code, errc::later_version);
+  EXPECT_EQ(machine_.hash(), before);
+}
+
 TEST_F(MachineTest, BrokenInvariantsStopTheProcess) {
   raft::entry gap;
   gap.index = raft::index(2);
-  EXPECT_DEATH(machine_.apply(gap), "entry 2 after 0");
+  EXPECT_DEATH((void)machine_.apply(gap), "entry 2 after 0");
   append(partition_of(1, 0), make_batch({"a"}), 1, 100);
   EXPECT_DEATH(append(partition_of(1, 0), make_batch({"a"}), 1, 99), "time of entry 2 falls");
 }

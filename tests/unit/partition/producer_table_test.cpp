@@ -41,6 +41,25 @@ TEST(ProducerTable, P2_AnyOfTheLastFiveBatchesIsADuplicateWithItsOldOffset) {
   EXPECT_EQ(table.check(batch(7, 0, 0, 1)).verdict, sequence_verdict::out_of_order) << "the sixth last is forgotten";
 }
 
+TEST(ProducerTable, TheIdlestAreThoseWhoseLastEntryIsOldest) {
+  producer_table table;
+  const auto at = [&table](std::int64_t producer, std::int32_t sequence, std::int64_t entry_ms) {
+    table.record(batch(producer, 0, sequence, sequence), model::offset(0), 1, entry_ms);
+  };
+  at(5, 0, 10);
+  at(9, 0, 20);
+  at(3, 0, 20);
+  at(1, 0, 30);
+  at(5, 1, 40);
+  using ids = std::vector<model::producer_id>;
+  EXPECT_EQ(table.idlest(0), ids{});
+  EXPECT_EQ(table.idlest(1), ids{model::producer_id(3)}) << "the lower one of two that are alike";
+  EXPECT_EQ(table.idlest(3), (ids{model::producer_id(1), model::producer_id(3), model::producer_id(9)}));
+  EXPECT_EQ(table.idlest(9).size(), 4U);
+  table.forget(model::producer_id(5));
+  EXPECT_EQ(table.check(batch(5, 0, 7, 7)).verdict, sequence_verdict::append) << "it is not known any more";
+}
+
 TEST(ProducerTable, P5_EpochsRiseFromZeroAndNeverFall) {
   producer_table table;
   append(table, batch(7, 1, 5, 5), 0);

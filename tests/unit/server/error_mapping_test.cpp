@@ -33,7 +33,7 @@ void expect_total(int limit, std::size_t at_least) {
 }
 
 TEST(ErrorMapping, IsTotal) {
-  expect_total<braid::errc>(64, 12);
+  expect_total<braid::errc>(64, 13);
   expect_total<metadata::errc>(64, 12);
   expect_total<protocol::errc>(64, 3);
   for (const auto code :

@@ -219,6 +219,10 @@ TEST_F(ConfigsTest, TheBrokerIsDescribedReadOnlyAndOthersAreRefused) {
   ASSERT_NE(found, broker.configs.end());
   EXPECT_EQ(found->value, "7");
   EXPECT_TRUE(found->read_only);
+  const auto expiry = std::ranges::find(broker.configs, std::string("producer.id.expiration.ms"),
+                                        &protocol::describe_configs_response::describe_configs_resource_result::name);
+  ASSERT_NE(expiry, broker.configs.end());
+  EXPECT_EQ(expiry->value, "86400000");
   EXPECT_TRUE(std::ranges::is_sorted(broker.configs, {},
                                      &protocol::describe_configs_response::describe_configs_resource_result::name));
   EXPECT_EQ(describe(broker_resource, "3").error_code, error_code::invalid_request);
