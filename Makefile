@@ -21,7 +21,7 @@ FUZZ_SECONDS ?= 60
 BENCH_ARGS ?=
 RELEASE_TARGETS ?= braid-broker
 # What runs on more than one thread; the rest is single-threaded by design and simulated as such.
-TSAN_SUITES ?= admin io k8s net runtime storage wal
+TSAN_SUITES ?= admin braid io k8s net runtime storage wal
 # What turns raw bytes into objects: with the checks that the debug build leaves out for the sake of its build time.
 UBSAN_SUITES ?= base model protocol wal
 empty :=
