@@ -55,6 +55,40 @@ TEST_F(FetchTest, ASecondFetchOfAConnectionWaitsForTheAnswerOfTheFirst) {
   EXPECT_EQ(connection_->unanswered_fetches, 0U);
 }
 
+TEST_F(FetchTest, APartitionThatIsRefusedTakesMemoryAsAnyOther) {
+  constexpr std::int32_t count = 200;
+  start();
+  make_topic("orders", count);
+  // Of partition 0, which is there, and others from `first` on: the most that was held at any time.
+  const auto most_held = [this](std::int32_t first) {
+    protocol::fetch_request request;
+    request.max_bytes = 1 << 20;
+    request.session_epoch = -1;
+    auto& data = request.topics.emplace_back();
+    data.topic = "orders";
+    for (std::int32_t i = 0; i < count; ++i) {
+      auto& partition = data.partitions.emplace_back();
+      partition.partition = model::partition_index(i == 0 ? 0 : first + i);
+      partition.partition_max_bytes = 1 << 20;
+    }
+    const bytes frame = frame_of(request, 11);
+    std::size_t most = 0;
+    bool answered = false;
+    dispatcher_->handle(
+        connection_, frame, [] {}, [&answered](const result<net::answer>& said) { answered = said.has_value(); });
+    context_.restart();
+    while (loop_.run_one() || context_.poll_one() > 0) {
+      most = std::max(most, requests_->used_bytes());
+      context_.restart();
+    }
+    EXPECT_TRUE(answered);
+    return most;
+  };
+  const std::size_t of_known = most_held(0);
+  EXPECT_GT(of_known, count * sizeof(protocol::fetch_response::partition_data));
+  EXPECT_GE(most_held(count), of_known);
+}
+
 TEST_F(FetchTest, AnAnswerHoldsItsBytesAndAUsedUpBudgetMakesItWait) {
   answers_ = memory_budget::create(std::size_t{8} << 20U);
   start();
