@@ -73,12 +73,13 @@ result<std::vector<recorded_entry>> parse_corpus(const std::string& text) {
 class filed_machine::file_logs final : public log_factory {
  public:
   file_logs(io::file_system& fs, io::executor& disk, io::executor& owner) : fs_(fs), disk_(disk), owner_(owner) {
-    options_.segment_bytes = 1000;  // several for each partition
+    options_.segments.bytes = 1000;  // several for each partition
     options_.index_interval_bytes = 200;
   }
   std::unique_ptr<storage::partition_log> make(const model::topic_partition_id& id) override {
     return storage::partition_log::create(fs_, disk_, owner_, folder_of(id), options_, callbacks());
   }
+  void configure(storage::partition_log&, const config_values&) override {}
   result<std::unique_ptr<storage::partition_log>> open(const pinned_partition& one) {
     return storage::partition_log::open(fs_, disk_, owner_, folder_of(one.id), options_, one.log.manifest, callbacks());
   }

@@ -54,7 +54,7 @@ class real_life {
     options.data_folder = folder + "/data";
     options.checkpoint.path = folder + "/checkpoints/braid";
     options.checkpoint.due_bytes = 20'000;
-    options.log.segment_bytes = 20'000;
+    options.log.segments.bytes = 20'000;
     options.producer_expiration = std::chrono::hours(1);
     auto made = replica::create(options, {fs, shard_, segments_, background_, shard_, io::system_clock(), *wal_},
                                 [this](const error& why) { fatal_ = why.to_string(); });
