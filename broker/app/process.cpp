@@ -29,7 +29,7 @@ constexpr auto stuck_after = std::chrono::seconds(30);
   std::_Exit(EXIT_FAILURE);
 }
 
-// With write-behind at its bound it still leaves room below 256 MiB for all the rest; what it lacks, the page cache has.
+// With write-behind at its bound all stays below 256 MiB; what readers do not find here, the page cache has.
 constexpr std::size_t tail_cache_bytes = std::size_t{64} << 20U;
 constexpr std::size_t requests_bytes = std::size_t{256} << 20U;
 constexpr std::size_t answers_bytes = std::size_t{512} << 20U;

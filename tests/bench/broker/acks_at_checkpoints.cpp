@@ -23,7 +23,7 @@ constexpr std::size_t most_checkpoints = 60;
 constexpr double most_ratio = 2;
 // A broker takes one each interval. As long as a checkpoint takes at most this part of it, quiet spans are long enough.
 constexpr double most_of_interval = 0.7;
-constexpr double interval_factor = 1.6;
+constexpr double interval_factor = 2;  // as much quiet as not; one that takes longer leaves none
 constexpr auto first_interval = std::chrono::seconds(3);
 constexpr auto longest_interval = std::chrono::seconds(60);
 
