@@ -121,7 +121,7 @@ fuzz: build/fuzz/build.ninja ## Run each fuzzer for FUZZ_SECONDS=60
 	@ninja -C build/fuzz -j$(JOBS) tests/fuzz/all
 	@tests/run_programs.sh build/fuzz '*_fuzz' -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix=build/fuzz/
 
-bench: build/bench/build.ninja build/release/build.ninja ## Micro-benchmarks; then what a release broker costs, against targets (BENCH_ARGS="--only cpu --strict ...")
+bench: build/bench/build.ninja build/release/build.ninja ## Micro-benchmarks, then a release broker against its targets (BENCH_ARGS='--only cpu')
 	@ninja -C build/bench -j$(JOBS) tests/bench/all
 	@tests/run_programs.sh build/bench '*_bench'
 	@ninja -C build/release -j$(JOBS) broker_bench
