@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "metadata/errc.hpp"
+#include "server/folder_checks.hpp"
 #include "server/topic_settings.hpp"
 
 namespace braidmq::server {
@@ -57,36 +58,22 @@ broker::broker(broker_options options, broker_environment environment, unique_fu
                   }) {}
 
 status broker::open_planes() {
-  const std::string metadata_folder = options_.wal_dir + "/metadata";
-  const std::string braid_folder = options_.wal_dir + "/braid";
-  const std::string partitions_folder = options_.data_dir + "/partitions";
-  const std::string checkpoints_folder = options_.data_dir + "/checkpoints";
-  for (const std::string& folder : {metadata_folder, braid_folder, partitions_folder, checkpoints_folder}) {
+  const broker_folders folders(options_.data_dir, options_.wal_dir);
+  BRAID_TRY_VOID(check_whole(environment_.fs, folders));
+  for (const std::string& folder : {folders.metadata_log, folders.braid_log, folders.partitions}) {
     BRAID_TRY_VOID(environment_.fs.make_directories(folder));
-  }
-  // Partitions have folders only when both logs have told of them durably. A log that is empty beside them is a lost
-  // one, and to begin anew would remove the segments, the last copy of the records.
-  for (const std::string& log : {metadata_folder, braid_folder}) {
-    BRAID_TRY(files, environment_.fs.list(log));
-    BRAID_TRY(partitions, environment_.fs.list(partitions_folder));
-    if (!files.empty() || partitions.empty()) continue;
-    return fail(
-        storage::folder_errc::volume_lost,
-        fmt::format("{} is empty, but {} holds partitions: put the log back; or, to begin anew without these records, "
-                    "move all of {} and {} away",
-                    log, partitions_folder, options_.data_dir, options_.wal_dir));
   }
   wal::options wal_options;
   wal_options.preallocate = options_.wal_preallocate;
   wal_options.file_bytes = std::min(options_.wal_file_bytes, metadata_wal_file_bytes);
-  wal_options.folder = metadata_folder;
+  wal_options.folder = folders.metadata_log;
   BRAID_TRY(metadata_wal, wal::log::open({environment_.fs, environment_.metadata_disk, environment_.segment_disk,
                                           environment_.metadata, environment_.metadata_timers, environment_.random,
                                           environment_.clock},
                                          wal_options));
   metadata_wal_ = environment_.wrap_metadata_wal ? environment_.wrap_metadata_wal(std::move(metadata_wal))
                                                  : std::move(metadata_wal);
-  wal_options.folder = braid_folder;
+  wal_options.folder = folders.braid_log;
   wal_options.file_bytes = options_.wal_file_bytes;
   BRAID_TRY(braid_wal,
             wal::log::open({environment_.fs, environment_.wal_disk, environment_.segment_disk, environment_.braid,
@@ -103,15 +90,19 @@ status broker::open_planes() {
   control.may_found = options_.may_found;
   control.default_partitions = options_.default_partitions;
   control.max_partitions = options_.max_partitions;
-  control.checkpoint.path = checkpoints_folder + "/metadata";
+  control.checkpoint.path = folders.metadata_checkpoint;
   control.checkpoint.due_bytes = std::min(options_.checkpoint_bytes, metadata_checkpoint_bytes);
   control.checkpoint.due_after = options_.checkpoint_interval;
-  BRAID_TRY(controller, metadata::controller::create(
-                            std::move(control),
-                            {environment_.fs, environment_.metadata, environment_.background,
-                             environment_.metadata_timers, environment_.clock, environment_.random, *metadata_wal_},
-                            [this](error why) { fatal(std::move(why)); }));
-  controller_ = std::move(controller);
+  auto controller = metadata::controller::create(
+      std::move(control),
+      {environment_.fs, environment_.metadata, environment_.background, environment_.metadata_timers,
+       environment_.clock, environment_.random, *metadata_wal_},
+      [this](error why) { fatal(std::move(why)); });
+  if (!controller) {
+    return tl::unexpected(explained(std::move(controller).error(), folders.metadata_checkpoint, folders.metadata_log));
+  }
+  controller_ = std::move(*controller);
+  BRAID_TRY_VOID(check_cluster(folders));
   producer_ids_ = std::make_unique<producer_ids>(*controller_, environment_.metadata);
   drain_ = std::make_unique<server::drain>(options_.id, *controller_);
 
@@ -120,7 +111,7 @@ status broker::open_planes() {
   data.group.raft = single_voter(options_.id, incarnation(), environment_.random.next_u64());
   data.aggregator = options_.aggregator;
   data.log = options_.log;
-  data.data_folder = partitions_folder;
+  data.data_folder = folders.partitions;
   data.write_behind_max_bytes = options_.write_behind_max_bytes;
   data.linger = options_.linger;
   data.segments = [this](const braid::config_values& configs) { return segments_of(configs, options_); };
@@ -129,18 +120,29 @@ status broker::open_planes() {
   data.producer_expiration = options_.producer_expiration;
   data.producer_expiry_interval = options_.producer_expiry_interval;
   data.state_hash_interval = environment_.state_hash_interval;
-  data.checkpoint.path = checkpoints_folder + "/braid";
+  data.checkpoint.path = folders.braid_checkpoint;
   data.checkpoint.due_bytes = options_.checkpoint_bytes;
   data.checkpoint.due_after = options_.checkpoint_interval;
   // What may be in flight must fit below the group's own bound, or the pump would be refused.
   data.group.max_unapplied_bytes = data.in_flight_bytes + 2 * data.aggregator.entry_max_bytes;
-  BRAID_TRY(replica,
-            braid::replica::create(std::move(data),
-                                   {environment_.fs, environment_.braid, environment_.segment_disk,
-                                    environment_.background, environment_.braid_timers, environment_.clock, *wal_},
-                                   [this](error why) { fatal(std::move(why)); }));
-  replica_ = std::move(replica);
-  return {};
+  auto replica = braid::replica::create(std::move(data),
+                                        {environment_.fs, environment_.braid, environment_.segment_disk,
+                                         environment_.background, environment_.braid_timers, environment_.clock, *wal_},
+                                        [this](error why) { fatal(std::move(why)); });
+  if (!replica) {
+    return tl::unexpected(explained(std::move(replica).error(), folders.braid_checkpoint, folders.braid_log));
+  }
+  replica_ = std::move(*replica);
+  // Last: a folder without one, beside logs that need it, must stay as it was found.
+  return environment_.fs.make_directories(folders.checkpoints);
+}
+
+// The logs of another cluster must not get an entry of ours before that is seen.
+status broker::check_cluster(const broker_folders& folders) {
+  BRAID_TRY_VOID(check_identity(*image()));
+  if (!options_.cluster_id || !image()->cluster_id().is_zero()) return {};
+  BRAID_TRY(founded, cluster_in_log(environment_.fs, folders.metadata_log, metadata_group));
+  return check_cluster_id(founded);
 }
 
 void broker::start() {
@@ -173,14 +175,17 @@ void broker::stop(unique_function<void()> stopped) {
   });
 }
 
+status broker::check_cluster_id(const uuid& found) const {
+  if (!options_.cluster_id || found.is_zero() || found == *options_.cluster_id) return {};
+  return fail(storage::folder_errc::mixed,
+              fmt::format("{} belongs to cluster {}, but cluster.id is {}: attach the volumes of this cluster, or "
+                          "correct cluster.id",
+                          options_.data_dir, found, *options_.cluster_id));
+}
+
 // Whether the folders, the configuration and the cluster speak of the same broker.
 status broker::check_identity(const metadata::image& image) const {
-  if (options_.cluster_id && !image.cluster_id().is_zero() && image.cluster_id() != *options_.cluster_id) {
-    return fail(storage::folder_errc::mixed,
-                fmt::format("{} belongs to cluster {}, but cluster.id is {}: attach the volumes of this cluster, or "
-                            "correct cluster.id",
-                            options_.data_dir, image.cluster_id(), *options_.cluster_id));
-  }
+  BRAID_TRY_VOID(check_cluster_id(image.cluster_id()));
   const auto claimed = image.brokers().find(options_.id);
   if (claimed != image.brokers().end() && claimed->second.incarnation != incarnation()) {
     return fail(

@@ -29,6 +29,8 @@
 
 namespace braidmq::server {
 
+struct broker_folders;
+
 // Where clients find a broker, by listener name.
 struct endpoint {
   std::string listener;
@@ -142,6 +144,8 @@ class broker {
          storage::data_folders folders);
 
   status open_planes();
+  status check_cluster(const broker_folders& folders);
+  status check_cluster_id(const uuid& found) const;
   status check_identity(const metadata::image& image) const;
   void on_image(const metadata::image_ptr& image);
   void fatal(error why);

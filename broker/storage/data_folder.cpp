@@ -144,12 +144,13 @@ status check_pair(const std::optional<identity>& data, const std::optional<ident
   }
   if (wal && !data) return lost(options.data_dir, options.wal_dir);
   if (data && !wal && data->state == folder_state::complete) return lost(options.wal_dir, options.data_dir);
-  for (const auto* one : {&data, &wal}) {
-    if (*one && (*one)->broker != options.broker) {
-      return fail(folder_errc::mixed,
-                  fmt::format("the folders belong to broker {}, not to broker {}", (*one)->broker, options.broker));
-    }
-  }
+  const auto of_another = [&options](const std::string& folder, model::broker_id owner) {
+    return fail(folder_errc::mixed, fmt::format("{} belongs to broker {}, but broker.id is {}: attach the volumes of "
+                                                "this broker, or correct broker.id",
+                                                folder, owner, options.broker));
+  };
+  if (data && data->broker != options.broker) return of_another(options.data_dir, data->broker);
+  if (wal && wal->broker != options.broker) return of_another(options.wal_dir, wal->broker);
   if (data && wal && (data->incarnation != wal->incarnation || data->role != "data" || wal->role != "wal")) {
     return fail(
         folder_errc::mixed,

@@ -159,10 +159,16 @@ TEST_F(RegistrationTest, FoldersOfAnotherClusterAreRefused) {
   EXPECT_EQ(broker_->image()->cluster_id(), *options_.cluster_id);
   stop();
   options_.cluster_id = uuid::parse("AAAAAAAAAAAAAAAAAAAAAg");
-  try_to_start();
-  EXPECT_NE(fatal_.find("/data belongs to cluster AAAAAAAAAAAAAAAAAAAAAQ, but cluster.id is AAAAAAAAAAAAAAAAAAAAAg"),
+  // Before the logs get an entry of this start.
+  broker_environment environment{fs_,           clock_, random_, control_, control_timers_, disk_, shard_,
+                                 shard_timers_, disk_,  disk_,   disk_};
+  const auto opened = broker::open(options_, environment, [](const error&) {});
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, storage::folder_errc::mixed);
+  EXPECT_NE(opened.error().message.find(
+                "/data belongs to cluster AAAAAAAAAAAAAAAAAAAAAQ, but cluster.id is AAAAAAAAAAAAAAAAAAAAAg"),
             std::string::npos)
-      << fatal_;
+      << opened.error().to_string();
 }
 
 TEST_F(RegistrationTest, AClaimedIdUnderAnotherLifeIsRefused) {
