@@ -1,6 +1,7 @@
 #include "simulation.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -53,18 +54,32 @@ class simulation {
       // A run in which little was acknowledged proves little: it goes on, without faults.
       if (context_.operations_left == 0 && log_.acknowledgements() < least_acknowledgements(options_.operations)) {
         if (context_.operations_done > 10 * options_.operations)
-          return fail("liveness", "next to nothing is acknowledged");
+          return fail("liveness", "next to nothing is acknowledged; answers to batches: " + answers_by_code());
         end_faults();
         const bool takes_writes = advance_until([this] { return machine_.ready() && !machine_.refuses_writes(); });
         if (!takes_writes) return fail("liveness", "the broker takes no writes when the faults are over");
-        // Or readers would use up the operations while the writers wait.
+        // Or readers would use up the operations while the writers wait, or a broker comes to the end of its stop.
         const io::time_point later = world_.now() + std::chrono::milliseconds(200);
-        advance_until([this, later] { return world_.now() >= later || are_idle(); });
+        advance_until([this, later] { return world_.now() >= later; });
         context_.operations_left = options_.operations / 10 + 1;
       }
       if (world_.now() - io::time_point{} > std::chrono::hours(10)) return fail("load", "operations do not get done");
     }
     return true;
+  }
+
+  std::string answers_by_code() const {
+    std::map<protocol::error_code, std::size_t> counts;
+    for (const sent_batch& batch : log_.batches()) {
+      for (const attempt& one : batch.attempts) {
+        if (one.answered != 0) ++counts[one.code];
+      }
+    }
+    std::string words;
+    for (const auto& [code, count] : counts) {
+      words += fmt::format("{}{} x {}", words.empty() ? "" : ", ", count, protocol::to_string(code));
+    }
+    return words;
   }
 
   bool are_idle() const {

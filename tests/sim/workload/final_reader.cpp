@@ -119,8 +119,11 @@ void final_reader::begin_at_start_of(const topic_partition_id& target) {
   constexpr std::int64_t earliest = -2;
   partition.timestamp = earliest;
   send(request, newest_list_offsets, [this, target](const result<bytes>& body) {
-    if (++tries_ > most_tries) left_.erase(target);
-    if (!body) return;
+    if (++tries_ > most_tries) {
+      content_.erase(target);
+      left_.erase(target);
+    }
+    if (!body || !left_.contains(target)) return;
     const auto response = protocol::list_offsets_response::decode(*body, newest_list_offsets);
     if (!response) return log().violation("protocol", "list offsets: " + response.error().to_string());
     const auto& answer = response->topics.at(0).partitions.at(0);
