@@ -36,7 +36,7 @@ result<std::string> write_config(const broker_options& options) {
   std::error_code code;
   std::filesystem::create_directories(options.folder, code);
   if (code) return fail(code, options.folder);
-  const std::string path = options.folder + "/broker.yaml";
+  std::string path = options.folder + "/broker.yaml";
   std::ofstream file(path);
   file << "listeners: PLAINTEXT://127.0.0.1:0\nadmin.listener: 127.0.0.1:0\n";
   file << fmt::format("data.dir: {0}/data\nwal.dir: {0}/wal\n", options.folder);
