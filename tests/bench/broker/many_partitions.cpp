@@ -13,7 +13,8 @@
 namespace braidmq::bench {
 namespace {
 
-constexpr std::int32_t partitions = 1000;
+constexpr std::int32_t many = 1000;
+constexpr std::int32_t few = 16;
 constexpr std::size_t connections = 16;
 constexpr std::size_t in_flight = 5;
 constexpr std::size_t batch = 16;
@@ -30,7 +31,7 @@ struct killed_load {
 };
 
 // Writes until enough is acknowledged, and kills the broker while more is under way.
-result<killed_load> load_and_kill(broker_process& broker) {
+result<killed_load> load_and_kill(broker_process& broker, std::int32_t partitions) {
   BRAID_TRY_VOID(create_topic(broker.where().kafka, topic, partitions));
   std::vector<bytes> frames;
   for (std::int32_t p = 0; p < partitions; ++p) {
@@ -82,12 +83,15 @@ row memory_row(const killed_load& done) {
   return made;
 }
 
-}  // namespace
+struct killed_broker {
+  killed_load load;
+  row start;
+};
 
-result<std::vector<row>> many_partitions(const bench_options& options) {
-  BRAID_TRY(settings, fresh_broker(options, "many"));
+result<killed_broker> kill_and_start(const bench_options& options, std::int32_t partitions) {
+  BRAID_TRY(settings, fresh_broker(options, fmt::format("killed-{}", partitions)));
   BRAID_TRY(first, broker_process::start(settings));
-  BRAID_TRY(done, load_and_kill(*first));
+  BRAID_TRY(done, load_and_kill(*first, partitions));
 
   const auto files = files_of_log(settings.folder + "/wal/braid");
   if (files.empty()) return fail(std::make_error_code(std::errc::no_such_file_or_directory), "no file of the log");
@@ -108,7 +112,7 @@ result<std::vector<row>> many_partitions(const bench_options& options) {
   const double took = seconds(second->start_took());
   const double beyond = took - seconds(read);
   row start;
-  start.what = "Start after a kill with 2 GB of segments, beyond a plain read of the log's tail";
+  start.what = fmt::format("Start after a kill, 2 GB in {} partitions, beyond a plain read of the log", partitions);
   start.measured = fmt::format("{:.2f} s", beyond);
   start.wanted = fmt::format("< {:.0f} s", most_start_seconds);
   start.held = beyond < most_start_seconds;
@@ -119,7 +123,15 @@ result<std::vector<row>> many_partitions(const bench_options& options) {
                    {"plain_read_s", seconds(read)},
                    {"log_bytes", static_cast<double>(log_bytes)},
                    {"resident_after_mib", resident_after}};
-  return std::vector<row>{memory_row(done), start};
+  return killed_broker{done, start};
+}
+
+}  // namespace
+
+result<std::vector<row>> many_partitions(const bench_options& options) {
+  BRAID_TRY(of_few, kill_and_start(options, few));
+  BRAID_TRY(of_many, kill_and_start(options, many));
+  return std::vector<row>{memory_row(of_many.load), of_few.start, of_many.start};
 }
 
 }  // namespace braidmq::bench

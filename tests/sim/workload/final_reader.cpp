@@ -122,6 +122,7 @@ void final_reader::begin_at_start_of(const topic_partition_id& target) {
     if (++tries_ > most_tries) {
       content_.erase(target);
       left_.erase(target);
+      tries_ = 0;
     }
     if (!body || !left_.contains(target)) return;
     const auto response = protocol::list_offsets_response::decode(*body, newest_list_offsets);
