@@ -233,6 +233,12 @@ class Test:
                 wait_until(lambda: all(connection.fetch(name, 0, partition=p)[0] == 0 for p in range(partitions)), name)
         return name
 
+    def stored_by_librdkafka(self, codec):
+        """The number of the codec that its batches have in the log. It uses lz4 only where there is FindCoordinator."""
+        if codec == "lz4" and not self.external:
+            return 0
+        return ["none", "gzip", "snappy", "lz4", "zstd"].index(codec)
+
     def admin_broker(self, **settings):
         """A running broker with a secret file: broker.api(method, path, body) speaks JSON with the secret."""
         secret_file = self.folder / "secrets"

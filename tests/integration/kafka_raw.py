@@ -229,6 +229,18 @@ def read_batches(data):
     return records
 
 
+def codecs_of(data):
+    """The codecs (0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd) of whole batches."""
+    codecs, at = set(), 0
+    while at + 61 <= len(data):
+        length, = struct.unpack_from(">i", data, at + 8)
+        if at + 12 + length > len(data):
+            break
+        codecs.add(struct.unpack_from(">h", data, at + 21)[0] & 7)
+        at += 12 + length
+    return codecs
+
+
 # --- Connection -------------------------------------------------------------------------------------------------------
 
 

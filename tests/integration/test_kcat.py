@@ -1,5 +1,6 @@
 """kcat 1.7.1 (librdkafka of the distribution) writes and reads with every codec."""
 
+import kafka_raw
 from harness import equal
 
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
@@ -13,6 +14,9 @@ def test_produce_and_consume_every_codec(t):
         lines = [f"key{i}:{codec} value {i} {'x' * (i * 7 % 500)}" for i in range(200)]
         t.run("kcat", "-b", broker.bootstrap, "-P", "-t", topic, "-p", "0", "-z", codec, "-K", ":",
               stdin="\n".join(lines).encode() + b"\n")
+        with broker.connect() as c:
+            _, _, data = c.fetch(topic, len(sent))
+            assert t.stored_by_librdkafka(codec) in kafka_raw.codecs_of(data), f"{codec}: {kafka_raw.codecs_of(data)}"
         sent += lines
     read = t.run("kcat", "-b", broker.bootstrap, "-C", "-t", topic, "-p", "0", "-o", "beginning", "-e", "-q",
                  "-f", "%o %k:%s\n").decode().splitlines()

@@ -3,6 +3,7 @@
 import time
 
 import confluent_kafka
+import kafka_raw
 from confluent_kafka.admin import (AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewPartitions, NewTopic,
                                    OffsetSpec)
 from harness import equal
@@ -55,6 +56,9 @@ def test_produce_and_consume_every_codec(t):
         records = [(topic, 0, 1_700_000_000_000 + len(sent) + i, f"{codec} {i}", codec * (i % 90)) for i in range(200)]
         offsets = send(producer(broker, **{"compression.type": codec, "enable.idempotence": True}), records)
         equal(offsets, list(range(len(sent), len(sent) + 200)), f"{codec}: offsets {offsets}")
+        with broker.connect() as c:
+            _, _, data = c.fetch(topic, len(sent))
+            assert t.stored_by_librdkafka(codec) in kafka_raw.codecs_of(data), f"{codec}: {kafka_raw.codecs_of(data)}"
         sent += records
     for offset, (message, record) in enumerate(zip(read(broker, topic, len(sent)), sent)):
         _, _, timestamp, key, value = record
