@@ -47,6 +47,7 @@ def run(t):
     t.figure("kubectl apply of a Topic, until it is ready", time.monotonic() - began)
     expect("created" in topic, f"kubectl apply said: {topic}")
 
+    product.await_service()
     kube.exec(product.namespace, product.pod, "kcat", "-b", product.bootstrap_inside, "-P", "-t", "first", text="hello\n")
     read = kube.exec(product.namespace, product.pod, "kcat", "-b", product.bootstrap_inside, "-C", "-t", "first", "-e", "-q")
     equal(read, "hello\n", "what kcat read")

@@ -19,6 +19,7 @@ def run(t):
         product.await_ready()
         kube.await_condition("topics", NAMESPACE, f"{product.cluster}-orders", "Ready", 60)
         t.figure("one helm install, until cluster and topic are ready", t.since(began))
+        product.await_service()
         kube.exec(NAMESPACE, product.pod, "kcat", "-b", product.bootstrap_inside, "-P", "-t", "orders", text="one\n")
         read = kube.exec(NAMESPACE, product.pod, "kcat", "-b", product.bootstrap_inside, "-C", "-t", "orders", "-e", "-q")
         equal(read, "one\n", "what kcat read")

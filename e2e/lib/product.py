@@ -103,6 +103,16 @@ class Product:
     def bootstrap_inside(self):
         return f"{self.cluster}-bootstrap.{self.namespace}.svc:9092"
 
+    def await_service(self, seconds=10):
+        """Until the bootstrap Service leads to the broker from its own pod: kube-proxy hears of a Ready pod a moment later."""
+        def answers():
+            try:
+                self.kube.exec(self.namespace, self.pod, "kcat", "-b", self.bootstrap_inside, "-m", "2", "-L")
+                return True
+            except Broken as why:
+                return False, str(why)
+        wait_for(f"{self.bootstrap_inside} answers", answers, seconds, every=0.2)
+
     @property
     def bootstrap_outside(self):
         """Address of the broker's node, and the port of the bootstrap Service."""
