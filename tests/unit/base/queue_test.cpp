@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "base/bounded_queue.hpp"
-#include "base/unique_function.hpp"
 
 namespace braidmq {
 namespace {
@@ -27,15 +26,6 @@ TEST(BoundedQueue, TakesAnOversizedItemWhenEmpty) {
   int item = 7;
   EXPECT_TRUE(queue.try_push(item, 1000));
   EXPECT_FALSE(queue.fits(1));
-}
-
-TEST(UniqueFunction, HoldsMoveOnlyCapturesAndDiesOnAnEmptyCall) {
-  unique_function<int(int)> add = [base = std::make_unique<int>(40)](int x) { return *base + x; };
-  unique_function<int(int)> moved = std::move(add);
-  EXPECT_EQ(moved(2), 42);
-  unique_function<void()> empty;
-  EXPECT_FALSE(empty);
-  EXPECT_DEATH(empty(), "call of an empty function");
 }
 
 }  // namespace
