@@ -7,7 +7,19 @@ namespace braidmq {
 
 bytes bytes::copy_of(byte_view view) {
   if (view.empty()) return {};
-  return take(std::vector<std::byte>(view.begin(), view.end()));
+  auto block = std::make_shared_for_overwrite<std::byte[]>(view.size());
+  std::memcpy(block.get(), view.data(), view.size());
+  return {std::shared_ptr<const std::byte>(block, block.get()), view.size()};
+}
+
+bytes bytes::joined(std::span<const byte_view> parts) {
+  std::size_t size = 0;
+  for (const byte_view part : parts) size += part.size();
+  if (size == 0) return {};
+  auto block = std::make_shared_for_overwrite<std::byte[]>(size);
+  std::byte* to = block.get();
+  for (const byte_view part : parts) to = std::copy(part.begin(), part.end(), to);
+  return {std::shared_ptr<const std::byte>(block, block.get()), size};
 }
 
 bytes bytes::take(std::vector<std::byte>&& block) {

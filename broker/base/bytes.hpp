@@ -32,6 +32,8 @@ class bytes {
   bytes() = default;
 
   static bytes copy_of(byte_view view);
+  // All of them one after the other, in one block.
+  static bytes joined(std::span<const byte_view> parts);
   static bytes copy_of(std::string_view text) { return copy_of(as_byte_view(text)); }
   static bytes take(std::vector<std::byte>&& block);
   // `lease` is given back when the last `bytes` that shares the block goes.

@@ -1,10 +1,12 @@
 #include "net/connection.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/endian.hpp"
 #include "net/errc.hpp"
 
 namespace braidmq::net {
@@ -19,6 +21,27 @@ constexpr io::duration late_timer = std::chrono::seconds(1);
 constexpr io::duration pressed_after = std::chrono::seconds(2);
 constexpr io::duration pressure_probe = std::chrono::seconds(1);
 constexpr std::size_t pressed_bytes_per_s = std::size_t{1} << 20U;
+
+// Answers up to this size are copied behind their length: cheaper than a part of its own for four bytes.
+constexpr std::size_t small_answer_bytes = 1024;
+
+std::vector<bytes> with_length(std::vector<bytes> parts, std::size_t size) {
+  std::array<std::byte, sizeof(std::int32_t)> length{};
+  store_be(length.data(), static_cast<std::int32_t>(size));
+  std::vector<bytes> framed;
+  if (size <= small_answer_bytes) {
+    std::vector<byte_view> views = {length};
+    views.insert(views.end(), parts.begin(), parts.end());
+    framed.push_back(bytes::joined(views));
+    return framed;
+  }
+  framed.reserve(1 + parts.size());
+  framed.push_back(bytes::copy_of(length));
+  for (bytes& part : parts) {
+    if (!part.empty()) framed.push_back(std::move(part));
+  }
+  return framed;
+}
 
 }  // namespace
 
@@ -242,20 +265,14 @@ void connection::on_answer(std::uint64_t sequence, result<answer> value) {
     if (size > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
       return close(close_cause::handler_error, fmt::format("an answer of {} bytes does not fit into a frame", size));
     }
-    byte_buffer length(sizeof(std::int32_t));
-    length.append_be(static_cast<std::int32_t>(size));
-    slot.parts.reserve(1 + (*value)->size());
-    slot.parts.push_back(length.freeze());
-    for (auto& part : **value) {
-      if (!part.empty()) slot.parts.push_back(std::move(part));
-    }
+    slot.parts = with_length(std::move(**value), size);
     slot.size_bytes = sizeof(std::int32_t) + size;
     info_->unsent_bytes += slot.size_bytes;
     count_unsent();
   }
   last_activity_ = context_.clock.now();
   collect_answers();
-  write();
+  write_soon();
   end_when_drained();
   pump();
 }
@@ -272,9 +289,22 @@ void connection::collect_answers() {
   count_frames();
 }
 
+// Requests that went into one entry are answered one right after the other: their answers leave by one send.
+void connection::write_soon() {
+  if (write_posted_ || writing_ || closed_ || outgoing_.empty()) return;
+  write_posted_ = true;
+  context_.executor.post([weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self == nullptr) return;
+    self->write_posted_ = false;
+    self->write();
+  });
+}
+
 void connection::write() {
   if (writing_ || closed_ || outgoing_.empty()) return;
   std::vector<bytes> parts;
+  parts.reserve(std::min(outgoing_.size(), write_step_parts));
   std::size_t size = 0;
   while (!outgoing_.empty() && size < write_step_bytes && parts.size() < write_step_parts) {
     auto& next = outgoing_.front();

@@ -102,6 +102,7 @@ class connection final : public std::enable_shared_from_this<connection> {
   void on_answer(std::uint64_t sequence, result<answer> value);
   void on_dropped(std::uint64_t sequence);
   void collect_answers();
+  void write_soon();
   void write();
   void on_written(std::size_t size, const status& written);
   void count_frames();
@@ -136,6 +137,7 @@ class connection final : public std::enable_shared_from_this<connection> {
   bool read_ended_ = false;
   std::string read_end_reason_;
   bool writing_ = false;
+  bool write_posted_ = false;
   bool draining_ = false;
   bool closed_ = false;
 

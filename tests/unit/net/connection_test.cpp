@@ -50,6 +50,31 @@ TEST_F(connection_test, answers_leave_in_the_order_of_the_requests) {
   EXPECT_EQ(client->frames(), (std::vector<std::string>{"A", "C"}));
 }
 
+TEST_F(connection_test, answers_that_come_together_leave_by_one_write) {
+  open();
+  read_all();
+  for (const auto* text : {"a", "b", "c"}) send(framed(text));
+  const std::string large(5000, 'L');
+  handler.requests[0].respond(answer_of("A"));
+  handler.requests[1].respond(answer_of(large));
+  handler.requests[2].respond(answer_of("C"));
+  EXPECT_EQ(client->reads, 0U);
+  loop.run_ready();
+  EXPECT_EQ(client->frames(), (std::vector<std::string>{"A", large, "C"}));
+  EXPECT_EQ(client->reads, 1U);
+}
+
+TEST_F(connection_test, a_connection_that_goes_before_its_answer_is_written_writes_nothing) {
+  open();
+  read_all();
+  send(framed("a"));
+  handler.requests[0].respond(answer_of("A"));
+  server->close(close_cause::stopped, "test");
+  loop.run_ready();
+  EXPECT_TRUE(client->frames().empty());
+  EXPECT_TRUE(client->ended);
+}
+
 TEST_F(connection_test, back_pressure_ends_when_answers_are_taken) {
   open({.max_inflight_frames = 3});
   for (int i = 0; i < 10; ++i) send(framed(std::to_string(i)));

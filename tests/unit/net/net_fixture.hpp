@@ -77,6 +77,7 @@ class peer {
         ended = true;
         return;
       }
+      ++reads;
       received += as_string_view(byte_view(target_).first(*count));
       read_all();
     });
@@ -99,6 +100,7 @@ class peer {
   }
 
   std::string received;
+  std::size_t reads = 0;  // that brought something
   bool ended = false;
   bool send_failed = false;
 
