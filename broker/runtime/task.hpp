@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <asio/any_io_executor.hpp>
+#include <asio/associated_executor.hpp>
 #include <asio/async_result.hpp>
 #include <asio/awaitable.hpp>
 #include <asio/post.hpp>
@@ -62,12 +63,12 @@ class resumption {
 // - initiate must not throw; what it captures by reference must outlive the wait, which locals of the coroutine do.
 template <class T, class Initiate>
 task<T> await_callback(Initiate initiate) {
-  const asio::any_io_executor executor = co_await asio::this_coro::executor;
-  auto start = [&initiate, &executor](auto handler) {
+  auto start = [](auto handler, Initiate begin) {
     using handler_type = decltype(handler);
-    initiate(unique_function<void(T)>(detail::resumption<T, handler_type>(executor, std::move(handler))));
+    asio::any_io_executor executor = asio::get_associated_executor(handler);
+    begin(unique_function<void(T)>(detail::resumption<T, handler_type>(std::move(executor), std::move(handler))));
   };
-  co_return co_await asio::async_initiate<const asio::use_awaitable_t<>, void(T)>(start, asio::use_awaitable);
+  return asio::async_initiate<const asio::use_awaitable_t<>, void(T)>(start, asio::use_awaitable, std::move(initiate));
 }
 
 // Starts a coroutine that nobody waits for, on its executor and never inside this call. It must handle its errors: an

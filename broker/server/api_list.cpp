@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "protocol/generated/headers.hpp"
 #include "protocol/wire_reader.hpp"
 #include "server/handlers/handlers.hpp"
 
@@ -17,9 +18,12 @@ std::size_t decoded_max_bytes(std::size_t body_bytes) {
   return std::min(most, any + times * body_bytes);
 }
 
-// Decodes the request, runs the typed handler, encodes its response.
+// Most answers fit.
+constexpr std::size_t small_answer_bytes = 256;
+
+// Decodes the request, runs the typed handler, encodes its response behind its header.
 template <class Request, class Response, runtime::task<result<std::optional<Response>>> (*Handle)(request_ptr, Request)>
-runtime::task<body_answer> typed(request_ptr context, bytes body) {
+runtime::task<wire_answer> typed(request_ptr context, bytes body) {
   const std::int16_t version = context->version;
   protocol::decode_limit limit{decoded_max_bytes(body.size())};
   const std::size_t before = limit.left_bytes;
@@ -30,8 +34,11 @@ runtime::task<body_answer> typed(request_ptr context, bytes body) {
   auto response = co_await Handle(context, std::move(*request));
   if (!response) co_return tl::unexpected(std::move(response).error());
   if (!*response) co_return std::optional<bytes>();
-  byte_buffer buffer;
-  const status written = (*response)->encode(buffer, version);
+  byte_buffer buffer(small_answer_bytes);
+  protocol::response_header header;
+  header.correlation_id = context->correlation_id;
+  status written = header.encode(buffer, context->response_header_version);
+  if (written) written = (*response)->encode(buffer, version);
   if (!written) co_return tl::unexpected(written.error());
   co_return std::optional<bytes>(buffer.freeze());
 }

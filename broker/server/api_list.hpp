@@ -8,9 +8,9 @@
 
 namespace braidmq::server {
 
-// Takes the body of a request, gives the body of the response; an error closes the connection.
-using body_answer = result<std::optional<bytes>>;  // nothing: no response is sent
-using handler = runtime::task<body_answer> (*)(request_ptr context, bytes body);
+// Takes the body of a request, gives the response with its header; an error closes the connection.
+using wire_answer = result<std::optional<bytes>>;  // nothing: no response is sent
+using handler = runtime::task<wire_answer> (*)(request_ptr context, bytes body);
 
 struct served_api {
   std::int16_t key;

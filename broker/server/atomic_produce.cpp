@@ -126,6 +126,7 @@ bool refuse_together(const std::vector<partition_response*>& slices,
 void produce_when_there(braid::replica& braid, braid::produce_request request, expected_topics expected,
                         unique_function<void()> accepted, unique_function<void(result<braid::unit_outcome>)> done) {
   topics_by_index missing = missing_topics(braid, request.unit, expected.topics);
+  if (missing.empty()) return braid.produce(std::move(request), std::move(accepted), std::move(done));
   go_on(std::make_shared<arrival>(arrival{braid, std::move(request), std::move(missing), expected.clock, expected.until,
                                           std::move(accepted), std::move(done)}));
 }

@@ -16,19 +16,16 @@ constexpr std::size_t fixed_header_bytes = 8;  // key, version, correlation id
 constexpr std::size_t max_frame_without_records = std::size_t{16} * 1024 * 1024;
 constexpr io::duration metadata_patience = std::chrono::seconds(30);
 
-bytes response_header(std::int32_t correlation_id, std::int16_t version) {
+// To ApiVersions of a version that is not known, in version 0.
+net::answer unsupported_version(std::int32_t correlation_id) {
   protocol::response_header header;
   header.correlation_id = correlation_id;
   byte_buffer buffer;
-  const status written = header.encode(buffer, version);
+  const status written = header.encode(buffer, 0);
   BRAID_CHECK(written.has_value());
-  return buffer.freeze();
-}
-
-net::answer with_header(std::int32_t correlation_id, std::int16_t version, bytes body) {
   std::vector<bytes> parts;
-  parts.push_back(response_header(correlation_id, version));
-  parts.push_back(std::move(body));
+  parts.push_back(buffer.freeze());
+  parts.push_back(handlers::unsupported_api_versions_body());
   return parts;
 }
 
@@ -107,22 +104,20 @@ void dispatcher::handle(const std::shared_ptr<net::connection_info>& connection,
   const auto& [key, version, correlation_id, api, description, client_id, body] = *start;
   if (api == nullptr) {
     ++refused_frames_;
-    return respond(with_header(correlation_id, 0, handlers::unsupported_api_versions_body()));
+    return respond(unsupported_version(correlation_id));
   }
   connection->client_id = client_id;
 
-  const auto context =
-      std::make_shared<request_context>(request_context{broker_, environment_, sessions_, connection, key, version,
-                                                        correlation_id, connection->client_id, std::move(accepted)});
+  const auto context = std::make_shared<request_context>(
+      request_context{broker_, environment_, sessions_, connection, key, version,
+                      description->response_header_version(version), correlation_id, client_id, std::move(accepted)});
   api_counters& counters = counters_[static_cast<std::size_t>(api - api_list().data())];
   ++counters.requests;
   counters.bytes_in += frame.size();
-  runtime::spawn(environment_.coroutines,
-                 run(context, api, body, description->response_header_version(version), std::move(respond)));
+  runtime::spawn(environment_.coroutines, run(context, api, body, std::move(respond)));
 }
 
-runtime::task<void> dispatcher::run(request_ptr context, const served_api* api, bytes body, std::int16_t header_version,
-                                    responder respond) {
+runtime::task<void> dispatcher::run(request_ptr context, const served_api* api, bytes body, responder respond) {
   const io::clock& clock = broker_.environment().clock;
   const io::time_point began = clock.now();
   if (context->api_key != protocol::api_versions_request::api_key && !broker_.controller().is_current()) {
@@ -136,7 +131,7 @@ runtime::task<void> dispatcher::run(request_ptr context, const served_api* api, 
       co_return;
     }
   }
-  body_answer answer = co_await api->handle(context, std::move(body));
+  wire_answer answer = co_await api->handle(context, std::move(body));
   if (!context->handed_over) context->accept();
   api_counters& counters = counters_[static_cast<std::size_t>(api - api_list().data())];
   counters.latency_us.record(
@@ -148,7 +143,9 @@ runtime::task<void> dispatcher::run(request_ptr context, const served_api* api, 
     respond(net::answer());
   } else {
     counters.bytes_out += (*answer)->size();
-    respond(with_header(context->correlation_id, header_version, std::move(**answer)));
+    std::vector<bytes> parts;
+    parts.push_back(std::move(**answer));
+    respond(net::answer(std::move(parts)));
   }
 }
 

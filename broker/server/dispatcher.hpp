@@ -40,8 +40,7 @@ class dispatcher final : public net::frame_handler {
  private:
   using responder = unique_function<void(result<net::answer>)>;
 
-  runtime::task<void> run(request_ptr context, const served_api* api, bytes body, std::int16_t header_version,
-                          responder respond);
+  runtime::task<void> run(request_ptr context, const served_api* api, bytes body, responder respond);
 
   broker& broker_;
   shard_environment environment_;

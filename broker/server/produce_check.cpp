@@ -54,103 +54,6 @@ std::string shortened(const std::string& name) {
   return name.substr(0, end);
 }
 
-class checker {
- public:
-  checker(request_ptr context, const protocol::produce_request& request, metadata::image_ptr image)
-      : context_(std::move(context)),
-        request_(request),
-        image_(std::move(image)),
-        now_ms_(context_->broker.environment().clock.wall_ms()),
-        decoded_left_(least_decoded_bytes + decoded_times * bytes_of(request)) {}
-
-  // A request may hold very many batches that decode to very much: the loop is given to others in between.
-  runtime::task<checked_produce> run() {
-    for (const auto& topic : request_.topic_data) {
-      auto& answers = checked_.response.responses.emplace_back();
-      answers.name = topic.name;
-      answers.topic_id = topic.topic_id;
-      const metadata::topic_image* found = find(*image_, topic, context_->version);
-      part& into = is_atomic(request_, found, context_->broker.options()) ? atomic_ : ordinary_;
-      if (found != nullptr && &into == &atomic_) checked_.expected.push_back({found->id, found->changed_index});
-      for (const auto& partition : topic.partition_data) {
-        answers.partition_responses.emplace_back().index = partition.index;
-        const slice_place place{checked_.response.responses.size() - 1, answers.partition_responses.size() - 1};
-        if (&into == &atomic_) checked_.atomic_places.push_back(place);
-        if (found == nullptr) {
-          const bool by_id = context_->version >= first_produce_with_topic_ids;
-          refuse(answers.partition_responses.back(),
-                 by_id ? error_code::unknown_topic_id : error_code::unknown_topic_or_partition, "no such topic");
-        } else {
-          check(*found, partition, place, into);
-        }
-        if (decoded_since_yield_ >= yield_bytes) {
-          decoded_since_yield_ = 0;
-          co_await give_way(context_);
-        }
-      }
-    }
-    compose();
-    co_return std::move(checked_);
-  }
-
- private:
-  struct part {
-    std::vector<braid::append_slice> slices;
-    std::vector<slice_place> places;
-  };
-
-  void check(const metadata::topic_image& topic, const protocol::produce_request::partition_produce_data& partition,
-             slice_place place, part& into) {
-    partition_response& answer = checked_.response.responses.back().partition_responses.back();
-    if (partition.index.value() < 0 || partition.index.value() >= topic.partitions) {
-      return refuse(answer, error_code::unknown_topic_or_partition,
-                    fmt::format("topic '{}' has {} partitions", topic.name, topic.partitions));
-    }
-    if (!partition.records) return refuse(answer, error_code::invalid_record, "no record batch");
-    if (decoded_left_ == 0) {
-      return refuse(answer, error_code::message_too_large,
-                    "the batches of this request decode to too much in all: send them in several");
-    }
-    const topic_settings settings = settings_of(topic, context_->broker.options());
-    model::validation_limits limits = settings.validation(now_ms_, context_->version >= first_version_with_zstd);
-    limits.max_decoded_bytes = std::min(limits.max_decoded_bytes, decoded_left_);
-    const auto batch = model::validate_produce_records(*partition.records, limits);
-    // One that is refused may have been decoded up to the limit.
-    const std::size_t decoded = std::min(batch ? batch->decoded_bytes : limits.max_decoded_bytes, decoded_left_);
-    decoded_left_ -= decoded;
-    decoded_since_yield_ += decoded;
-    if (!batch) return refuse(answer, wire_error(batch.error().code), batch.error().to_string());
-    if (batch->header.is_transactional()) {
-      return refuse(answer, error_code::invalid_txn_state, "transactions are not available in this version of BraidMQ");
-    }
-    place.stamped = settings.timestamps == model::timestamp_type::log_append_time;
-    into.slices.push_back({{topic.id, partition.index}, stamped(*partition.records, *batch, settings, now_ms_)});
-    into.places.push_back(place);
-  }
-
-  void compose() {
-    if (checked_.refuse_atomic_part(*image_)) {
-      atomic_ = {};
-      checked_.expected.clear();
-    }
-    checked_.unit.atomic_slices = atomic_.slices.size();
-    checked_.unit.slices = std::move(atomic_.slices);
-    checked_.places = std::move(atomic_.places);
-    std::ranges::move(ordinary_.slices, std::back_inserter(checked_.unit.slices));
-    std::ranges::move(ordinary_.places, std::back_inserter(checked_.places));
-  }
-
-  request_ptr context_;
-  const protocol::produce_request& request_;
-  metadata::image_ptr image_;
-  std::int64_t now_ms_;
-  std::size_t decoded_left_;
-  std::size_t decoded_since_yield_ = 0;
-  part atomic_;
-  part ordinary_;
-  checked_produce checked_;
-};
-
 }  // namespace
 
 bool is_atomic(const protocol::produce_request& request, const metadata::topic_image* topic,
@@ -182,23 +85,108 @@ bool checked_produce::refuse_atomic_part(const metadata::image& names) {
   });
 }
 
-runtime::task<checked_produce> check_produce(request_ptr context, const protocol::produce_request* request,
-                                             metadata::image_ptr image) {
-  checker check(std::move(context), *request, std::move(image));
-  co_return co_await check.run();
+produce_check::produce_check(request_ptr context, const protocol::produce_request& request, metadata::image_ptr image)
+    : context_(std::move(context)),
+      request_(request),
+      image_(std::move(image)),
+      now_ms_(context_->broker.environment().clock.wall_ms()),
+      decoded_left_(least_decoded_bytes + decoded_times * bytes_of(request)) {}
+
+bool produce_check::step() {
+  const std::size_t decoded_left_before = decoded_left_;
+  for (; topic_ < request_.topic_data.size(); ++topic_, partition_ = 0) {
+    const topic_data& topic = request_.topic_data[topic_];
+    if (checked_.response.responses.size() == topic_) begin_topic(topic);
+    while (partition_ < topic.partition_data.size()) {
+      check(topic.partition_data[partition_++]);
+      if (decoded_left_before - decoded_left_ >= yield_bytes) return false;
+    }
+  }
+  compose();
+  return true;
 }
 
-runtime::task<metadata::image_ptr> image_for(request_ptr context, const protocol::produce_request* request,
-                                             io::duration patience) {
-  const metadata::image_ptr image = context->broker.image();
+void produce_check::begin_topic(const topic_data& topic) {
+  auto& answers = checked_.response.responses.emplace_back();
+  answers.name = topic.name;
+  answers.topic_id = topic.topic_id;
+  answers.partition_responses.reserve(topic.partition_data.size());
+  const broker_options& options = context_->broker.options();
+  found_ = find(*image_, topic, context_->version);
+  is_atomic_ = is_atomic(request_, found_, options);
+  if (found_ == nullptr) return;
+  settings_ = settings_of(*found_, options);
+  if (is_atomic_) checked_.expected.push_back({found_->id, found_->changed_index});
+}
+
+void produce_check::refuse_slice(error_code code, std::string message) {
+  refuse(checked_.response.responses.back().partition_responses.back(), code, std::move(message));
+}
+
+void produce_check::check(const protocol::produce_request::partition_produce_data& partition) {
+  auto& answers = checked_.response.responses.back().partition_responses;
+  answers.emplace_back().index = partition.index;
+  slice_place place{topic_, answers.size() - 1};
+  if (is_atomic_) checked_.atomic_places.push_back(place);
+  if (found_ == nullptr) {
+    const bool by_id = context_->version >= first_produce_with_topic_ids;
+    return refuse_slice(by_id ? error_code::unknown_topic_id : error_code::unknown_topic_or_partition, "no such topic");
+  }
+  if (partition.index.value() < 0 || partition.index.value() >= found_->partitions) {
+    return refuse_slice(error_code::unknown_topic_or_partition,
+                        fmt::format("topic '{}' has {} partitions", found_->name, found_->partitions));
+  }
+  if (!partition.records) return refuse_slice(error_code::invalid_record, "no record batch");
+  if (decoded_left_ == 0) {
+    return refuse_slice(error_code::message_too_large,
+                        "the batches of this request decode to too much in all: send them in several");
+  }
+  model::validation_limits limits = settings_.validation(now_ms_, context_->version >= first_version_with_zstd);
+  limits.max_decoded_bytes = std::min(limits.max_decoded_bytes, decoded_left_);
+  const auto batch = model::validate_produce_records(*partition.records, limits);
+  // One that is refused may have been decoded up to the limit.
+  decoded_left_ -= std::min(batch ? batch->decoded_bytes : limits.max_decoded_bytes, decoded_left_);
+  if (!batch) return refuse_slice(wire_error(batch.error().code), batch.error().to_string());
+  if (batch->header.is_transactional()) {
+    return refuse_slice(error_code::invalid_txn_state, "transactions are not available in this version of BraidMQ");
+  }
+  place.stamped = settings_.timestamps == model::timestamp_type::log_append_time;
+  part& into = is_atomic_ ? atomic_ : ordinary_;
+  into.slices.push_back({{found_->id, partition.index}, stamped(*partition.records, *batch, settings_, now_ms_)});
+  into.places.push_back(place);
+}
+
+void produce_check::compose() {
+  if (checked_.refuse_atomic_part(*image_)) {
+    atomic_ = {};
+    checked_.expected.clear();
+  }
+  checked_.unit.atomic_slices = atomic_.slices.size();
+  checked_.unit.slices = std::move(atomic_.slices);
+  checked_.places = std::move(atomic_.places);
+  std::ranges::move(ordinary_.slices, std::back_inserter(checked_.unit.slices));
+  std::ranges::move(ordinary_.places, std::back_inserter(checked_.places));
+}
+
+bool lacks_topics(const request_context& context, const protocol::produce_request& request,
+                  const metadata::image& image) {
+  bool lacks_some = false;
   bool has_atomic_part = false;
+  for (const topic_data& topic : request.topic_data) {
+    const metadata::topic_image* found = find(image, topic, context.version);
+    lacks_some = lacks_some || found == nullptr;
+    has_atomic_part = has_atomic_part || is_atomic(request, found, context.broker.options());
+  }
+  return lacks_some && has_atomic_part;
+}
+
+runtime::task<metadata::image_ptr> image_with_topics(request_ptr context, const protocol::produce_request* request,
+                                                     io::duration patience) {
+  const metadata::image_ptr image = context->broker.image();
   std::vector<topic_data> unknown;
   for (const topic_data& topic : request->topic_data) {
-    const metadata::topic_image* found = find(*image, topic, context->version);
-    has_atomic_part = has_atomic_part || is_atomic(*request, found, context->broker.options());
-    if (found == nullptr) unknown.push_back({topic.name, topic.topic_id, {}});
+    if (find(*image, topic, context->version) == nullptr) unknown.push_back({topic.name, topic.topic_id, {}});
   }
-  if (!has_atomic_part || unknown.empty()) co_return image;
   auto wait = [&context, &unknown, patience](unique_function<void(status)> done) {
     auto all_known = [unknown, version = context->version](const metadata::image& now) {
       return std::ranges::all_of(unknown, [&](const topic_data& one) { return find(now, one, version) != nullptr; });

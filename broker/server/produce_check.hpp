@@ -10,6 +10,7 @@
 #include "protocol/generated/produce.hpp"
 #include "server/atomic_produce.hpp"
 #include "server/request_context.hpp"
+#include "server/topic_settings.hpp"
 
 namespace braidmq::server {
 
@@ -37,14 +38,52 @@ struct checked_produce {
 bool is_atomic(const protocol::produce_request& request, const metadata::topic_image* topic,
                const broker_options& options);
 
-// Gives way to others in between. An atomic part is refused whole here, when one of its slices is. `request` outlives
-// the task.
-runtime::task<checked_produce> check_produce(request_ptr context, const protocol::produce_request* request,
-                                             metadata::image_ptr image);
+// Checks one request, in steps: very many batches that decode to very much must leave the shard to others in between.
+// An atomic part is refused whole, when one of its slices is. `request` outlives the check.
+class produce_check {
+ public:
+  produce_check(request_ptr context, const protocol::produce_request& request, metadata::image_ptr image);
 
-// The image that the request is judged by. One that has an atomic part waits for topics that are not known yet.
-runtime::task<metadata::image_ptr> image_for(request_ptr context, const protocol::produce_request* request,
-                                             io::duration patience);
+  // False when there is more to do.
+  bool step();
+  // After that.
+  checked_produce take() { return std::move(checked_); }
+
+ private:
+  using topic_data = protocol::produce_request::topic_produce_data;
+  struct part {
+    std::vector<braid::append_slice> slices;
+    std::vector<slice_place> places;
+  };
+
+  void begin_topic(const topic_data& topic);
+  void check(const protocol::produce_request::partition_produce_data& partition);
+  void refuse_slice(protocol::error_code code, std::string message);
+  void compose();
+
+  request_ptr context_;
+  const protocol::produce_request& request_;
+  metadata::image_ptr image_;
+  std::int64_t now_ms_;
+  std::size_t decoded_left_;
+  part atomic_;
+  part ordinary_;
+  checked_produce checked_;
+
+  // Where it stands.
+  std::size_t topic_ = 0;
+  std::size_t partition_ = 0;
+  const metadata::topic_image* found_ = nullptr;  // the topic; null: not known
+  topic_settings settings_;
+  bool is_atomic_ = false;
+};
+
+// Whether the request has an atomic part with topics that are not known (yet).
+bool lacks_topics(const request_context& context, const protocol::produce_request& request,
+                  const metadata::image& image);
+// The image when they are, or the newest one when patience has ended. `request` outlives the task.
+runtime::task<metadata::image_ptr> image_with_topics(request_ptr context, const protocol::produce_request* request,
+                                                     io::duration patience);
 
 void refuse(protocol::produce_response::partition_produce_response& answer, protocol::error_code code,
             std::string message);

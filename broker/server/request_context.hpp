@@ -33,6 +33,7 @@ struct request_context {
   std::shared_ptr<net::connection_info> connection;
   std::int16_t api_key = 0;
   std::int16_t version = 0;
+  std::int16_t response_header_version = 0;
   std::int32_t correlation_id = 0;
   std::string client_id;
   // To be called, on the shard, when this request has its place and the connection's next one may be handed over. What
@@ -85,16 +86,22 @@ inline runtime::task<void> give_way(request_ptr context) {
   co_await runtime::await_callback<bool>(initiate);
 }
 
+// Whether the connections of this shard and the braid are one thread's.
+inline bool is_of_braid(const request_context& context) {
+  return &context.shard.executor == &context.broker.environment().braid;
+}
+
 // Runs `call(braid::replica&, unique_function<void(T)> done)` on the braid's shard and resumes the handler with what
-// `done` gets. One hop there, one back.
+// `done` gets. One hop there, if that is another shard, and one back.
 template <class T, class Call>
 runtime::task<T> on_braid(request_ptr context, Call call) {
-  auto initiate = [&context, &call](unique_function<void(T)> done) {
+  auto initiate = [context = std::move(context), call = std::move(call)](unique_function<void(T)> done) mutable {
     broker& target = context->broker;
+    if (is_of_braid(*context)) return call(target.braid(), std::move(done));
     target.environment().braid.post(
         [&target, call = std::move(call), done = std::move(done)]() mutable { call(target.braid(), std::move(done)); });
   };
-  co_return co_await runtime::await_callback<T>(initiate);
+  return runtime::await_callback<T>(std::move(initiate));
 }
 
 }  // namespace braidmq::server

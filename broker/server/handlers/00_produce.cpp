@@ -85,8 +85,13 @@ answer_of<protocol::produce_response> produce(request_ptr context, protocol::pro
   }
   const io::clock& clock = context->broker.environment().clock;
   const io::time_point patient_until = clock.now() + atomic_patience;
-  metadata::image_ptr image = co_await image_for(context, &request, atomic_patience);
-  checked_produce checked = co_await check_produce(context, &request, std::move(image));
+  metadata::image_ptr image = context->broker.image();
+  if (lacks_topics(*context, request, *image)) {
+    image = co_await image_with_topics(context, &request, atomic_patience);
+  }
+  produce_check check(context, request, std::move(image));
+  while (!check.step()) co_await give_way(context);
+  checked_produce checked = check.take();
   if (!checked.unit.slices.empty()) {
     braid::produce_request command;
     command.unit.atomic_slices = checked.unit.atomic_slices;
@@ -95,7 +100,10 @@ answer_of<protocol::produce_response> produce(request_ptr context, protocol::pro
     expected_topics expected{std::move(checked.expected), clock, patient_until};
     auto submit = [context, command = std::move(command), expected = std::move(expected)](
                       braid::replica& braid, unique_function<void(result<braid::unit_outcome>)> done) mutable {
-      auto accepted = [context] { context->shard.executor.post([context] { context->accept(); }); };
+      auto accepted = [context] {
+        if (is_of_braid(*context)) return context->accept();
+        context->shard.executor.post([context] { context->accept(); });
+      };
       produce_when_there(braid, std::move(command), std::move(expected), std::move(accepted), std::move(done));
     };
     // One that waits for room beyond its timeout is answered and keeps its place: until it has it, this connection may
