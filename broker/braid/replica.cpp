@@ -20,6 +20,7 @@ constexpr io::duration memory_probe = std::chrono::milliseconds(20);
 result<std::unique_ptr<replica>> replica::create(replica_options options, replica_environment environment,
                                                  unique_function<void(error)> on_fatal) {
   options.checkpoint.group = options.group.id;
+  options.log.writes_when_told = options.write_behind_delay > io::duration::zero();
   BRAID_TRY(loaded,
             read_checkpoint(environment.fs, options.checkpoint.path, options.group.id, options.newest_apply_level));
   if (loaded) options.group.applied = loaded->applied;
@@ -51,6 +52,7 @@ replica::~replica() {
   for (const topic_waiter& waiter : topic_waiters_) environment_.timers.cancel(waiter.timer);
   environment_.timers.cancel(sweep_timer_);
   environment_.timers.cancel(expiry_timer_);
+  if (gather_timer_) environment_.timers.cancel(*gather_timer_);
 }
 
 void replica::start() {
@@ -69,6 +71,7 @@ void replica::stop() {
   checkpointer_.stop();
   environment_.timers.cancel(sweep_timer_);
   environment_.timers.cancel(expiry_timer_);
+  write_gathered();
   aggregator_.take_all();
   while (!parked_.empty()) answer(parked_.begin()->first, fail(errc::stopped));
   purgatory_.stop();
@@ -203,10 +206,7 @@ void replica::apply(const raft::entry& entry) {
 
 void replica::applied(raft::index index) {
   const std::vector<published> grown = machine_.publish();
-  for (const published& one : grown) {
-    write_behind_bytes_ += one.bytes;
-    stats_.bytes_appended += one.bytes;
-  }
+  write_behind(grown);
   for (auto& deleted : machine_.take_deleted()) retire(std::move(deleted));
   if (index != machine_.applied_index()) {
     BRAID_CHECK(failed_, "applied {}, told of {}", machine_.applied_index(), index);
@@ -246,6 +246,31 @@ void replica::propose_level() {
   const bool is_under_way = machine_.applied_index() < level_at_;
   if (is_under_way || machine_.level() >= level_of_members()) return;
   aggregator_.set_level(level_of_members());
+}
+
+void replica::write_behind(const std::vector<published>& grown) {
+  for (const published& one : grown) {
+    write_behind_bytes_ += one.bytes;
+    stats_.bytes_appended += one.bytes;
+    if (!options_.log.writes_when_told) continue;
+    gathered_bytes_ += one.bytes;
+    gathering_.insert(one.partition->id());
+  }
+  // Apply waits for bytes that are written, so that they must not wait for more of them.
+  const std::size_t most = std::min(options_.write_behind_gathered_bytes, options_.write_behind_max_bytes / 2);
+  if (gathered_bytes_ >= most) return write_gathered();
+  if (gathering_.empty() || gather_timer_) return;
+  gather_timer_ = environment_.timers.schedule(options_.write_behind_delay, [this] {
+    gather_timer_.reset();
+    write_gathered();
+  });
+}
+
+void replica::write_gathered() {
+  gathered_bytes_ = 0;
+  for (const model::topic_partition_id& id : std::exchange(gathering_, {})) {
+    if (partition::partition* one = machine_.find(id)) one->log().write_pending();
+  }
 }
 
 void replica::on_written(std::size_t bytes) {

@@ -47,6 +47,9 @@ struct replica_options {
   std::size_t entries_in_flight = 4;         // proposed and not yet applied
   std::size_t in_flight_bytes = 32U << 20U;
   std::size_t write_behind_max_bytes = 128U << 20U;  // apply waits beyond this
+  // Segments are written when bytes have waited so long, or so many wait; zero: at once. Small batches go by few calls.
+  io::duration write_behind_delay = std::chrono::milliseconds(20);
+  std::size_t write_behind_gathered_bytes = 8U << 20U;
   // Where segments of a topic with these configs end; none: where `log` says.
   std::function<storage::segment_bounds(const config_values& configs)> segments;
   // Asked by the leader, of the configs that are set on a topic; none: everything is kept.
@@ -232,6 +235,8 @@ class replica final : private multiraft::state_machine, private multiraft::check
   void end_fetch_pass(std::shared_ptr<fetch_request> request, io::time_point deadline, fetch_operation::outcome outcome,
                       unique_function<void(result<fetch_answer>)> done);
   bool has_news(const fetch_request& request, const fetch_answer& answer);
+  void write_behind(const std::vector<published>& grown);
+  void write_gathered();
   void on_written(std::size_t bytes);
   void fatal(error why);
 
@@ -280,6 +285,9 @@ class replica final : private multiraft::state_machine, private multiraft::check
   bool failed_ = false;
   bool disk_full_ = false;
   std::size_t write_behind_bytes_ = 0;
+  std::set<model::topic_partition_id> gathering_;  // have bytes of which their logs were not told
+  std::size_t gathered_bytes_ = 0;
+  std::optional<io::timer_id> gather_timer_;
   replica_stats stats_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for tasks that outlive the replica
 };

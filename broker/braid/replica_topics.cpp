@@ -125,6 +125,9 @@ void replica::end_waiters(const topic_deletion& deletion) {
 void replica::retire(std::unique_ptr<partition::partition> deleted) {
   const model::topic_partition_id id = deleted->id();
   write_behind_bytes_ += deleted->publish();  // what no publish() has counted, and now none will
+  // Nobody would tell it later, and apply would wait for its bytes.
+  gathering_.erase(id);
+  deleted->log().write_pending();
   retired_.insert_or_assign(id, retired_partition{machine_.applied_index(), std::move(deleted)});
   purgatory_.on_deleted(id);
 }

@@ -119,11 +119,16 @@ void file_partition_log::append(stored_batch batch) {
   epochs_.append(batch.base, epoch);
   size_bytes_ += size;
   tail_.append({std::move(batch.data), batch.base, batch.last});
+  if (!options_.writes_when_told) write_pending();
+}
+
+void file_partition_log::write_pending() {
+  write_through_ = written_batches_ + tail_.pending_count();
   start_write();
 }
 
 void file_partition_log::start_write() {
-  if (in_flight_batches_ > 0 || failed_ || removed_ || tail_.pending_count() == 0) return;
+  if (in_flight_batches_ > 0 || failed_ || removed_ || written_batches_ >= write_through_) return;
   unique_function<status()> prepare;
   if (!std::exchange(folder_ready_, true)) {
     prepare = [&fs = fs_, folder = folder_, options = options_] { return clear_folder(fs, folder, options); };
@@ -257,6 +262,7 @@ void file_partition_log::drain(unique_function<void(status)> done) {
   if (failed_) return answer<void>(fail(errc::failed), std::move(done));
   if (tail_.pending_count() == 0) return answer<void>({}, std::move(done));
   drains_.push_back({written_batches_ + tail_.pending_count(), std::move(done)});
+  write_pending();
 }
 
 }  // namespace braidmq::storage

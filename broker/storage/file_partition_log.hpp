@@ -30,6 +30,7 @@ class file_partition_log final : public partition_log {
   ~file_partition_log() override;
 
   void append(stored_batch batch) override;
+  void write_pending() override;
   void set_segment_bounds(segment_bounds bounds) override;
   void trim(model::offset start) override;
   std::uint64_t trimmed_segments() const override { return trimmed_count_; }
@@ -116,6 +117,7 @@ class file_partition_log final : public partition_log {
   std::size_t in_flight_batches_ = 0;
   std::size_t write_segment_ = 0;  // where the next pending batch goes
   std::uint64_t written_batches_ = 0;
+  std::uint64_t write_through_ = 0;  // so many are to be written, counted as the ones above
   std::deque<waiting_drain> drains_;
   bool failed_ = false;
   bool removed_ = false;

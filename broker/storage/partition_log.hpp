@@ -44,6 +44,7 @@ struct log_options {
   std::size_t cache_bytes = 1U << 20U;        // written batches that stay in memory for readers at the tail
   std::shared_ptr<cache_budget> cache;        // of all logs on the executor; null: only cache_bytes bounds each
   model::decode_limits decode;                // when the records of a batch are searched by time
+  bool writes_when_told = false;              // by write_pending() and drain() alone; otherwise as soon as can be
 };
 
 // A stamped batch (base offset and leader epoch are in its header) ready to be stored. The other fields repeat the
@@ -99,6 +100,10 @@ class partition_log {
   // Requires batch.base == end_offset(), or an empty log, which then starts there; and at most 2^31-1 bytes.
   virtual void append(stored_batch batch) = 0;
 
+  // Begins to write what has been appended so far, if that has not been begun. Batches that were left to gather go
+  // by few calls.
+  virtual void write_pending() = 0;
+
   // From the next append on.
   virtual void set_segment_bounds(segment_bounds bounds) = 0;
 
@@ -138,7 +143,8 @@ class partition_log {
   // would have synced is not offered again.
   virtual log_pin pin() = 0;
 
-  // `done` runs when everything appended so far is in the files (not synced); errc::failed when it never will be.
+  // Writes what is pending; `done` runs when everything appended so far is in the files (not synced); errc::failed when
+  // it never will be.
   virtual void drain(unique_function<void(status)> done) = 0;
 
   // The partition was deleted. Pending bytes are dropped (and no longer reported as written); reads, searches and the

@@ -17,6 +17,7 @@ class memory_partition_log final : public storage::partition_log {
     batches_.push_back(std::move(batch));
   }
 
+  void write_pending() override {}
   void set_segment_bounds(storage::segment_bounds) override {}
   void trim(model::offset start) override { start_ = start; }
   std::uint64_t trimmed_segments() const override { return 0; }

@@ -325,6 +325,7 @@ TEST_F(ReplicaTest, AReadThatIsUnderWayKeepsTheFilesUntilItsEnd) {
   now.create(inventory);
   ASSERT_TRUE(now.produce({{orders, make_batch({"a"})}}));
   ASSERT_TRUE(now.produce({{inventory, make_batch({"b"})}}));
+  now.pass_time(options_.write_behind_delay);
   fetch_request request = now.fetch_of(orders, 0);
   request.slices.push_back(now.fetch_of(inventory, 0).slices[0]);
   std::optional<fetch_answer> answer;
@@ -349,6 +350,7 @@ TEST_F(ReplicaTest, ADeletionIsAppliedAgainAfterARestart) {
   life* now = &start();
   now->create(orders);
   ASSERT_TRUE(now->produce({{orders, make_batch({"old"})}}));
+  now->pass_time(options_.write_behind_delay);
   now->remove(orders);
   while (now->run_one_of(now->shard) || now->run_one_of(now->wal_disk)) {
   }
@@ -379,15 +381,6 @@ TEST_F(ReplicaTest, WhoWaitsForATopicThatIsDeletedMeanwhileIsTold) {
   now.run();
   ASSERT_TRUE(heard.has_value() && !heard->has_value());
   EXPECT_EQ(heard->error().code, errc::unknown_partition);
-}
-
-TEST_F(ReplicaTest, WriteBehindHoldsApplyBackAndLetsItGoOn) {
-  options_.write_behind_max_bytes = 1000;
-  life& now = start();
-  now.create(orders);
-  for (int i = 0; i < 20; ++i) ASSERT_TRUE(now.produce({{orders, make_batch({std::string(900, 'x')})}}));
-  EXPECT_EQ(now.braid->statistics().write_behind_bytes, 0U);
-  EXPECT_EQ(now.read_all(orders).size(), 20U);
 }
 
 // The heart of the matter, over many schedules and power cuts: what was acknowledged is there, once, in order.

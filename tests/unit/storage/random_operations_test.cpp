@@ -12,12 +12,14 @@ class random_run {
     options_.index_interval_bytes = static_cast<std::uint32_t>(chance_.below(1000));
     options_.cache_bytes = chance_.chance(0.3) ? 0 : chance_.below(3000);
     options_.write_bytes = 1 + chance_.below(2000);
+    options_.writes_when_told = chance_.chance(0.5);
     harness_.emplace(fs_, loop_seed_);
     EXPECT_TRUE(harness_->open(options_));
   }
 
   void run(int steps) {
     for (int i = 0; i < steps; ++i) step();
+    harness_->log->write_pending();
     harness_->loop.run_until_idle();
     EXPECT_EQ(reads_answered_, reads_asked_);
     EXPECT_EQ(harness_->log->pending_bytes(), 0U);
@@ -37,6 +39,8 @@ class random_run {
       append();
     } else if (what < 60) {
       read();
+    } else if (what < 65) {
+      harness_->log->write_pending();
     } else if (what < 97) {
       for (std::uint64_t i = chance_.below(6); i > 0; --i) harness_->loop.run_one();
     } else if (what < 98) {
