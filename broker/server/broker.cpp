@@ -113,6 +113,7 @@ status broker::open_planes() {
   data.log = options_.log;
   data.data_folder = folders.partitions;
   data.write_behind_max_bytes = options_.write_behind_max_bytes;
+  data.write_behind_delay = options_.write_behind_delay;
   data.linger = options_.linger;
   data.segments = [this](const braid::config_values& configs) { return segments_of(configs, options_); };
   data.retention = [this](const braid::config_values& configs) { return retention_of(configs, options_); };

@@ -52,6 +52,7 @@ struct broker_options {
   storage::log_options log;
   braid::aggregator_options aggregator;
   std::size_t write_behind_max_bytes = 128U << 20U;
+  io::duration write_behind_delay = braid::replica_options().write_behind_delay;
   std::uint64_t checkpoint_bytes = 256ULL << 20U;  // of entries applied since the last one
   io::duration checkpoint_interval = std::chrono::seconds(60);
   io::duration linger{};

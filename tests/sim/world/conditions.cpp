@@ -24,6 +24,8 @@ server::broker_options draw_broker(rng& chance) {
   options.aggregator.entry_max_bytes = 8U << 20U;
   options.aggregator.queue_max_bytes = one_of<std::size_t>(chance, {1, 8U << 10U, 128U << 10U, 128U << 20U});
   options.write_behind_max_bytes = one_of<std::size_t>(chance, {1, 8U << 10U, 128U << 10U, 128U << 20U});
+  options.write_behind_delay = one_of<io::duration>(
+      chance, {{}, std::chrono::milliseconds(5), std::chrono::milliseconds(20), std::chrono::seconds(1)});
   options.checkpoint_bytes = one_of<std::uint64_t>(chance, {1, 2U << 10U, 32U << 10U, 256U << 20U});
   // Not below what a configuration can say: in a world where each task takes its time, a timer that is due again at
   // once leaves none for anything else.
@@ -100,6 +102,7 @@ conditions draw_conditions(rng& chance, std::uint64_t operations) {
   drawn.broker.fetch_sessions.max_sessions = one_of<std::size_t>(chance, {0, 1, 2, 1000});
   drawn.broker.fetch_sessions.max_bytes = one_of<std::size_t>(chance, {1'500, 4'000, 64U << 20U});
   draw_retention(chance, drawn);
+  drawn.one_shard = chance.chance(0.5);
   return drawn;
 }
 

@@ -44,6 +44,7 @@ struct conditions {
   std::size_t largest_value_bytes = 0;
   std::uint64_t operations = 0;
   std::uint64_t state_hash_interval = 1;
+  bool one_shard = false;  // connections and the braid share a thread
 };
 
 conditions draw_conditions(rng& chance, std::uint64_t operations);

@@ -12,8 +12,9 @@ namespace braidmq::sim {
 
 // Members go in reverse: connections first, executors last, because everything else posts to them as it goes.
 struct machine_host::life {
-  explicit life(scheduler& world)
-      : metadata(world, "metadata"),
+  life(scheduler& world, bool is_one_shard)
+      : one_shard(is_one_shard),
+        metadata(world, "metadata"),
         metadata_disk(world, "metadata-disk"),
         braid(world, "braid"),
         wal_disk(world, "wal-disk"),
@@ -33,8 +34,11 @@ struct machine_host::life {
   std::array<sim_executor*, 7> executors() {
     return {&metadata, &metadata_disk, &braid, &wal_disk, &segment_disk, &background, &connections};
   }
+  // Where connections are served.
+  sim_executor& edge() { return one_shard ? braid : connections; }
   std::array<sim_executor*, 4> disks() { return {&metadata_disk, &wal_disk, &segment_disk, &background}; }
 
+  const bool one_shard;
   sim_executor metadata;
   sim_executor metadata_disk;
   sim_executor braid;
@@ -94,7 +98,7 @@ std::optional<std::string> machine_host::start_on_damage() {
 status machine_host::open_broker() {
   BRAID_CHECK(!life_);
   ++counters_.lives;
-  life_ = std::make_unique<life>(world_);
+  life_ = std::make_unique<life>(world_, drawn_.one_shard);
   server::broker_environment environment{traced_fs_,      world_.clock(),       random_,          life_->metadata,
                                          life_->metadata, life_->metadata_disk, life_->braid,     life_->braid,
                                          life_->wal_disk, life_->segment_disk,  life_->background};
@@ -108,13 +112,13 @@ status machine_host::open_broker() {
   if (!opened) return tl::unexpected<error>(std::move(opened).error());
   life_->broker = std::move(*opened);
   life_->shard.emplace(
-      server::shard_environment{life_->coroutines.context().get_executor(), life_->connections, life_->connections});
+      server::shard_environment{life_->coroutines.context().get_executor(), life_->edge(), life_->edge()});
   life_->dispatcher = std::make_unique<server::dispatcher>(*life_->broker, *life_->shard);
   life_->filter = frame_plant(planted_, *life_->dispatcher);
   net::frame_handler& handler = life_->filter ? *life_->filter : *life_->dispatcher;
   life_->set = std::make_unique<net::connection_set>(
-      net::connection_context{life_->connections, life_->connections, world_.clock()}, "PLAINTEXT",
-      net::connection_limits{}, handler, std::make_shared<net::connection_limiter>(1'000, 1'000),
+      net::connection_context{life_->edge(), life_->edge(), world_.clock()}, "PLAINTEXT", net::connection_limits{},
+      handler, std::make_shared<net::connection_limiter>(1'000, 1'000),
       [](const net::connection_info&, net::close_cause, const std::string&) {});
   life_->broker->start();
   return {};
@@ -151,7 +155,7 @@ void machine_host::end_life(end_of_life how) {
 void machine_host::stop_cleanly(std::function<void()> stopped) {
   ++counters_.clean_stops;
   life* const of = life_.get();
-  of->connections.post([of, stopped = std::move(stopped)]() mutable {
+  of->edge().post([of, stopped = std::move(stopped)]() mutable {
     of->set->drain(std::chrono::seconds(1), [of, stopped = std::move(stopped)]() mutable {
       of->broker->stop([stopped = std::move(stopped)] { stopped(); });
     });
@@ -200,11 +204,11 @@ std::vector<std::string> machine_host::folders() const {
 
 std::shared_ptr<link> machine_host::connect(sim_executor& client) {
   if (!life_ || (drawn_.wait_for_readiness && !ready())) return nullptr;
-  auto made = std::make_shared<link>(++links_made_, network_, client, life_->connections, world_.events(),
-                                     chance_.split(), network_now_);
+  auto made = std::make_shared<link>(++links_made_, network_, client, life_->edge(), world_.events(), chance_.split(),
+                                     network_now_);
   std::erase_if(links_, [](const auto& one) { return one.expired(); });
   links_.push_back(made);
-  life_->connections.post([of = life_.get(), end = std::make_shared<std::unique_ptr<io::stream>>(made->server_end())] {
+  life_->edge().post([of = life_.get(), end = std::make_shared<std::unique_ptr<io::stream>>(made->server_end())] {
     of->set->add(std::move(*end));
   });
   return made;
