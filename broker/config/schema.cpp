@@ -98,7 +98,7 @@ const std::array<key_spec, 42> keys = {{
      .words = "Wait for more requests before an entry is made; 0: never while the braid is idle"},
     {.name = "braid.entry.max.bytes", .member = &broker_config::entry_max_bytes, .default_value = "104857600", .unit = "bytes",
      .min = 1024, .max = gib - mib, .words = "Largest entry of the log, and so the largest atomic write"},
-    {.name = "braid.write.behind.max.bytes", .member = &broker_config::write_behind_max_bytes, .default_value = "134217728",
+    {.name = "braid.write.behind.max.bytes", .member = &broker_config::write_behind_max_bytes, .default_value = "67108864",
      .unit = "bytes", .min = mib, .max = 64 * gib, .words = "Applied bytes that wait for the disk, an eighth of the memory at most; beyond it apply waits"},
     {.name = "braid.checkpoint.bytes", .member = &broker_config::checkpoint_bytes, .default_value = "268435456", .unit = "bytes",
      .min = mib, .max = 64 * gib, .words = "Applied bytes after which the state is saved again; a start reads them once more"},
