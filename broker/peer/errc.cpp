@@ -24,6 +24,8 @@ class category final : public std::error_category {
         return "another broker answers at this address";
       case errc::same_broker:
         return "the other broker has the same id";
+      case errc::timed_out:
+        return "the other broker does not answer in time";
     }
     return "unknown error between brokers";
   }

@@ -13,6 +13,7 @@ enum class errc {
   other_cluster,      // the two belong to different clusters
   wrong_broker,       // another broker than the one that was meant answers at this address
   same_broker,        // the other one has our own id
+  timed_out,          // it was silent, or took nothing, for too long; never in a refusal
 };
 
 std::error_code make_error_code(errc code);
