@@ -20,10 +20,6 @@ void aggregator::add(topic_change change) {
   changes_.push_back(std::move(change));
 }
 
-void aggregator::set_moves(const std::vector<log_start_move>& moves) {
-  moves_.assign(moves.begin(), moves.end());
-}
-
 void aggregator::add(producer_expiry expiry) {
   if (!expiry.producers.empty()) expiries_.push_back(std::move(expiry));
 }

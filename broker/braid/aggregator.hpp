@@ -50,14 +50,14 @@ class aggregator {
   // `accepted` runs when the request is within the queue's bound, in FIFO order: at once, or when room has been made.
   void add(request_id id, produce_unit unit, unique_function<void()> accepted);
   void add(topic_change change);
-  // In the place of those that still wait.
-  void set_moves(const std::vector<log_start_move>& moves);
+  void add(const log_start_move& move) { moves_.push_back(move); }
   void add(producer_expiry expiry);
   void set_level(std::int16_t apply_level) { level_ = apply_level; }
 
   bool empty() const {
     return waiting_.empty() && changes_.empty() && moves_.empty() && expiries_.empty() && level_ == 0;
   }
+  bool has_moves() const { return !moves_.empty(); }
   bool has_expiries() const { return !expiries_.empty(); }
   std::size_t queued_bytes() const { return accepted_bytes_; }
 

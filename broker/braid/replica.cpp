@@ -156,6 +156,7 @@ void replica::propose(built_entry entry) {
     for (const model::topic_id& topic : entry.topics) changing_.erase(topic);
     return;
   }
+  if (!entry.command.log_starts.empty()) moves_through_ = *index;
   if (!entry.command.expiries.empty()) expiries_through_ = *index;
   if (entry.command.apply_level > 0) level_at_ = *index;
   in_flight_.push_back(
@@ -221,6 +222,7 @@ void replica::applied(raft::index index) {
   propose_level();
   propose_missing();
   answer_waiters();
+  if (sweep_waits_) look_for_old();
   if (expiry_waits_) look_for_idle();
   schedule_pump();
   checkpointer_.applied(index, std::exchange(unpublished_entry_bytes_, 0), applied_term_);
@@ -229,6 +231,8 @@ void replica::applied(raft::index index) {
 void replica::tell_serving() {
   const bool serves = group_->node().serves() && !stopped_ && !failed_;
   if (std::exchange(was_serving_, serves) == serves) return;
+  sweep_next_.reset();
+  sweep_waits_ = false;
   arm_sweep();
   expiry_next_.reset();
   arm_expiry();

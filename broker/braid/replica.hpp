@@ -55,6 +55,7 @@ struct replica_options {
   // Asked by the leader, of the configs that are set on a topic; none: everything is kept.
   std::function<retention_policy(const config_values& configs)> retention;
   io::duration retention_interval = std::chrono::minutes(5);
+  std::size_t retention_step = 1'000;  // partitions that one task looks at: less than a millisecond
   // A producer that has not written to a partition for so long is forgotten there; none: never.
   std::optional<std::chrono::milliseconds> producer_expiration;
   io::duration producer_expiry_interval = std::chrono::minutes(10);
@@ -154,7 +155,8 @@ class replica final : private multiraft::state_machine, private multiraft::check
   // Whether produce requests are refused for want of space. What is under way goes on, and a checkpoint lets go of what
   // can go.
   void set_disk_full(bool is_full);
-  // Proposes what retention lets go of now, if this replica leads. Otherwise it is done once in an interval.
+  // Proposes what retention lets go of now, if this replica leads: looks at all partitions, in steps. Otherwise it is
+  // done once in an interval. One that is under way goes on.
   void sweep();
   // The same for producers that have been idle for long: looks at all partitions, in steps.
   void expire_producers();
@@ -213,6 +215,7 @@ class replica final : private multiraft::state_machine, private multiraft::check
   status load(machine_state from);
   status remove_orphans();
   void arm_sweep();
+  void look_for_old();
   void arm_expiry();
   void look_for_idle();
   std::int16_t level_of_members() const;
@@ -267,6 +270,10 @@ class replica final : private multiraft::state_machine, private multiraft::check
   // Segments that had left the logs when the checkpoint that is under way was pinned.
   std::vector<std::pair<model::topic_partition_id, std::uint64_t>> pinned_trims_;
   io::timer_id sweep_timer_;
+  std::optional<model::topic_partition_id> sweep_next_;  // where the look for old records goes on
+  bool sweep_waits_ = false;                             // until what it has proposed is applied
+  bool sweep_posted_ = false;
+  raft::index moves_through_;  // the last entry proposed here that moves log starts
   io::timer_id expiry_timer_;
   std::optional<model::topic_partition_id> expiry_next_;  // where the look for idle producers goes on
   bool expiry_waits_ = false;                             // until what it has proposed is applied

@@ -110,5 +110,131 @@ TEST_F(RetentionTest, AFullDiskSweepsAtOnce) {
   EXPECT_EQ(segments_of(orders), 0U) << "a checkpoint was asked for, too";
 }
 
+// Many topics of one partition, each with two batches of which the first may go. The configs are asked for once of
+// each topic that is looked at, so that who answers can count.
+class ManyPartitionsTest : public RetentionTest {
+ protected:
+  static constexpr int topics = 25;
+  static constexpr std::size_t looked_at_once = 10;
+
+  ManyPartitionsTest() {
+    options_.retention_step = looked_at_once;
+    const std::size_t one = make_batch({"value"}).size();
+    options_.retention = [this, one](const config_values&) {
+      ++looked_at_;
+      return retention_policy{{}, one};
+    };
+  }
+
+  static model::topic_partition_id target(int number) {
+    model::topic_partition_id id = partition_of(1, 0);
+    id.topic.octets[1] = static_cast<std::uint8_t>(number);
+    return id;
+  }
+
+  life& start_with_topics() {
+    life& now = start();
+    topic_news news;
+    news.metadata_index = ++now.metadata_index;
+    std::vector<append_slice> slices;
+    for (int i = 0; i < topics; ++i) {
+      news.topics.push_back({target(i).topic, 1, {}, news.metadata_index});
+      slices.push_back({target(i), make_batch({"value"})});
+    }
+    now.braid->follow(std::move(news));
+    now.run();
+    for (int batch = 0; batch < 2; ++batch) EXPECT_TRUE(now.produce(slices).has_value());
+    return now;
+  }
+  static std::size_t moved(life& now) {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        now.braid->state().partitions(), [](const auto& one) { return one.second->start_offset().value() == 1; }));
+  }
+
+  std::size_t looked_at_ = 0;
+};
+
+TEST_F(ManyPartitionsTest, AreLookedAtInStepsWithOtherWorkInBetween) {
+  life& now = start_with_topics();
+  now.braid->sweep();
+  EXPECT_EQ(looked_at_, looked_at_once);
+  std::size_t looked_at_when_answered = 0;
+  now.braid->produce(
+      {{{{target(topics - 1), make_batch({"value"})}}}, std::chrono::seconds(5)}, [] {},
+      [&](const result<unit_outcome>&) { looked_at_when_answered = looked_at_; });
+  for (std::size_t before = looked_at_; now.run_one(); before = looked_at_) {
+    ASSERT_LE(looked_at_ - before, looked_at_once) << "in one task";
+  }
+  EXPECT_EQ(looked_at_when_answered, looked_at_once) << "in the entry of the first moves";
+  EXPECT_EQ(looked_at_, static_cast<std::size_t>(topics)) << "each once";
+  EXPECT_EQ(now.braid->statistics().log_starts_moved, static_cast<std::uint64_t>(topics));
+  EXPECT_EQ(moved(now), static_cast<std::size_t>(topics - 1)) << "and the last one, which has grown, to 2";
+  EXPECT_EQ(start_of(now, target(topics - 1)).value(), 2);
+}
+
+// Steps without a find wait for no entry, and each is a task of its own all the same.
+TEST_F(ManyPartitionsTest, WithNothingToLetGoOf) {
+  life& now = start_with_topics();
+  now.braid->sweep();
+  now.run();
+  looked_at_ = 0;
+  now.braid->sweep();
+  EXPECT_EQ(looked_at_, looked_at_once);
+  now.braid->sweep();
+  EXPECT_EQ(looked_at_, looked_at_once) << "the one that is under way goes on";
+  std::optional<std::size_t> seen;
+  now.shard.post([&] { seen = looked_at_; });
+  while (now.run_one_of(now.shard)) {
+  }
+  EXPECT_EQ(seen, 2 * looked_at_once) << "what was posted meanwhile does not wait for the end";
+  EXPECT_EQ(looked_at_, static_cast<std::size_t>(topics));
+  EXPECT_EQ(now.braid->statistics().log_starts_moved, static_cast<std::uint64_t>(topics)) << "by the first sweep";
+}
+
+TEST_F(ManyPartitionsTest, TopicsThatGoAndComeInBetween) {
+  life& now = start_with_topics();
+  now.braid->sweep();
+  now.remove(target(looked_at_once));  // where it would go on
+  now.remove(target(3));
+  now.create(target(topics));
+  EXPECT_EQ(looked_at_, static_cast<std::size_t>(topics)) << "all but one, and the new one";
+  EXPECT_EQ(moved(now), static_cast<std::size_t>(topics - 2));
+}
+
+TEST_F(ManyPartitionsTest, ASweepEndsWithTheReplica) {
+  life* now = &start_with_topics();
+  now->braid->sweep();
+  now->braid->stop();
+  now->run();
+  EXPECT_EQ(looked_at_, looked_at_once);
+  // Nor does a task of it outlive the object.
+  options_.checkpoint.due_after = std::chrono::hours(1);
+  now = &start();
+  now->braid->sweep();
+  now->run();
+  looked_at_ = 0;
+  now->braid->sweep();
+  now->braid.reset();
+  now->run();
+  EXPECT_EQ(looked_at_, looked_at_once);
+}
+
+TEST_F(ManyPartitionsTest, ASweepEndsWithTheLeadershipAndTheNextLeaderBeginsAnew) {
+  life* now = &start_with_topics();
+  now->braid->sweep();
+  fs_.fail_next(sim::operation::sync_data, "*", io::errc::device_error, 0);
+  now->run();
+  ASSERT_EQ(now->fatal.size(), 1U);
+  EXPECT_FALSE(now->braid->statistics().serves);
+  now->braid->sweep();
+  EXPECT_EQ(looked_at_, looked_at_once) << "it leads no more";
+  fs_.clear_failures();
+  now = &start();
+  EXPECT_EQ(looked_at_, looked_at_once);
+  now->braid->sweep();
+  now->run();
+  EXPECT_EQ(moved(*now), static_cast<std::size_t>(topics));
+}
+
 }  // namespace
 }  // namespace braidmq::braid
