@@ -60,6 +60,31 @@ bool sent_batch::surely_refused() const {
   });
 }
 
+void history::see_wall(std::int64_t now_ms) {
+  if (now_ms < wall_ms_) wall_falls_.emplace_back(now_, now_ms);
+  wall_ms_ = now_ms;
+  latest_wall_ms_ = std::max(latest_wall_ms_, now_ms);
+}
+
+std::int64_t history::written_from_ms(const sent_batch& batch) const {
+  const attempt& first = batch.attempts.front();
+  const attempt* acknowledged = batch.acknowledged();
+  std::int64_t from_ms = first.asked_wall_ms;
+  for (const auto& [at, to_ms] : wall_falls_) {
+    const bool is_between = at >= first.asked && (acknowledged == nullptr || at <= acknowledged->answered);
+    if (is_between) from_ms = std::min(from_ms, to_ms);
+  }
+  return from_ms;
+}
+
+std::int64_t history::tried_until_ms(const sent_batch& batch) const {
+  std::int64_t until_ms = 0;
+  for (const attempt& one : batch.attempts) {
+    until_ms = std::max(until_ms, one.answered == 0 ? latest_wall_ms_ : one.answered_by_wall_ms);
+  }
+  return until_ms;
+}
+
 batch_number history::add_batch(sent_batch batch) {
   batches_.push_back(std::move(batch));
   return static_cast<batch_number>(batches_.size() - 1);
@@ -70,6 +95,7 @@ void history::acknowledge(batch_number number, std::size_t attempt_index, protoc
   sent_batch& of = batches_[number];
   attempt& one = of.attempts[attempt_index];
   one.answered = next_moment();
+  one.answered_by_wall_ms = latest_wall_ms_;
   one.code = code;
   one.base = base;
   if (code != protocol::error_code::none) return;

@@ -38,7 +38,9 @@ struct attempt {
   std::size_t slices = 1;     // how many batches the request had
   bool atomic = false;        // it asked for all of them or none
   moment asked = 0;
-  moment answered = 0;  // 0: never
+  std::int64_t asked_wall_ms = 0;
+  moment answered = 0;                   // 0: never
+  std::int64_t answered_by_wall_ms = 0;  // the latest that the broker's wall clock had shown
   protocol::error_code code = protocol::error_code::none;
   std::int64_t base = -1;
   bool predecessors_acknowledged = true;  // idempotent: all earlier batches of the producer, when it was asked
@@ -143,6 +145,14 @@ class history {
  public:
   moment next_moment() { return ++now_; }
 
+  // What the broker's wall clock shows, after each task.
+  void see_wall(std::int64_t now_ms);
+  std::int64_t wall_ms() const { return wall_ms_; }
+  std::int64_t latest_wall_ms() const { return latest_wall_ms_; }
+  // No entry that has the batch has an earlier time, and no try of it was judged when the clock had shown a later one.
+  std::int64_t written_from_ms(const sent_batch& batch) const;
+  std::int64_t tried_until_ms(const sent_batch& batch) const;
+
   batch_number add_batch(sent_batch batch);
   sent_batch& batch(batch_number number) { return batches_[number]; }
   const std::vector<sent_batch>& batches() const { return batches_; }
@@ -194,6 +204,9 @@ class history {
   void raise_start(const topic_partition_id& target, std::int64_t start);
 
   moment now_ = 0;
+  std::int64_t wall_ms_ = 0;
+  std::int64_t latest_wall_ms_ = 0;
+  std::vector<std::pair<moment, std::int64_t>> wall_falls_;  // and to what
   std::uint64_t acknowledgements_ = 0;
   std::vector<sent_batch> batches_;
   std::vector<fetch_record> fetches_;

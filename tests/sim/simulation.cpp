@@ -33,11 +33,13 @@ class simulation {
         context_{world_, machine_, client_executor_, log_, topics_, drawn_, options.operations} {
     world_.set_task_time(drawn_.task_time);
     nemesis_.set_verbose(options.verbose);
+    log_.see_wall(world_.clock().wall_ms());
   }
 
   run_outcome run() {
     const bool alive = load() && quiesce() && write_last() && final_reads();
-    outcome_.found = check_all({log_, drawn_.kept, final_read_, after_recovery_, latest_wall_ms_});
+    outcome_.found =
+        check_all({log_, drawn_.kept, final_read_, after_recovery_, drawn_.broker.producer_expiration.count()});
     if (!alive && outcome_.found.empty()) outcome_.found.push_back({"liveness", "the run did not come to its end"});
     if (!alive) keep_first_cause();
     if (alive) judge_bit_rot();
@@ -231,7 +233,7 @@ class simulation {
       machine_.end_life(chance_.chance(0.5) ? end_of_life::power_cut : end_of_life::process_killed);
     }
     nemesis_.after_task();
-    latest_wall_ms_ = std::max(latest_wall_ms_, world_.clock().wall_ms());
+    log_.see_wall(world_.clock().wall_ms());
     return true;
   }
 
@@ -342,7 +344,6 @@ class simulation {
   std::optional<violation> first_failure_;
   partition_content final_read_;
   partition_content after_recovery_;
-  std::int64_t latest_wall_ms_ = 0;
   run_outcome outcome_;
 };
 

@@ -30,6 +30,17 @@ std::int64_t last_start(const run_record& run, const topic_partition_id& target)
   return is_known ? start : std::max(start, run.log.known_end(target) + 1);
 }
 
+// An entry's time is at least what the clock showed when it was proposed, and whoever looks for idle producers goes by
+// the clock or the time of an entry.
+bool may_be_forgotten(const run_record& run, const sent_batch& written, std::int64_t until_ms) {
+  return run.log.written_from_ms(written) + run.producer_expiration_ms <= until_ms;
+}
+
+bool may_stand_twice(const run_record& run, const sent_batch& batch) {
+  return batch.producer_id >= 0 && batch.attempts.size() > 1 &&
+         may_be_forgotten(run, batch, run.log.tried_until_ms(batch));
+}
+
 std::string to_string(const topic_partition_id& target, const history& log) {
   for (const auto& [name, topic] : log.topics()) {
     if (topic.id == target.topic) return fmt::format("{}-{}", name, target.partition);

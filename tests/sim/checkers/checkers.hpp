@@ -36,7 +36,8 @@ struct run_record {
   kept_records kept;
   partition_content final_read;      // everything that is kept, when the faults were over
   partition_content after_recovery;  // the same after further recoveries, some of them interrupted
-  std::int64_t latest_wall_ms = 0;   // that the broker's wall clock has shown, jumps included
+  // A producer that has not written to a partition for so long may be forgotten there, and no other one.
+  std::int64_t producer_expiration_ms = 0;
 };
 
 struct violation {
@@ -63,6 +64,12 @@ std::string difference(const seen_log& before, const seen_log& after);
 
 // No start of the partition was ever above it.
 std::int64_t last_start(const run_record& run, const topic_partition_id& target);
+
+// Whether a partition may have forgotten the producer of `written`, one of its batches there, before something was
+// judged when the broker's wall clock had shown at most `until_ms`.
+bool may_be_forgotten(const run_record& run, const sent_batch& written, std::int64_t until_ms);
+// Whether a repetition of the batch may be one to a partition that has forgotten its producer, and be written again.
+bool may_stand_twice(const run_record& run, const sent_batch& batch);
 
 std::string to_string(const topic_partition_id& target, const history& log);
 

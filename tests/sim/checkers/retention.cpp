@@ -34,9 +34,9 @@ class retention_check {
     if (!run_.kept.age_ms || last == run_.final_read.end() || batch.base >= last->second.start) return;
     std::int64_t newest_ms = 0;
     for (const seen_record& record : batch.records) newest_ms = std::max(newest_ms, record.timestamp_ms);
-    if (newest_ms + *run_.kept.age_ms <= run_.latest_wall_ms) return;
+    if (newest_ms + *run_.kept.age_ms <= run_.log.latest_wall_ms()) return;
     report(target, fmt::format("offset {} is gone {} ms too early", batch.base,
-                               newest_ms + *run_.kept.age_ms - run_.latest_wall_ms));
+                               newest_ms + *run_.kept.age_ms - run_.log.latest_wall_ms()));
   }
 
  private:

@@ -149,6 +149,10 @@ class idempotent_producer final : public client {
       return;
     }
     if (says_not_written(answer.code) && !is_retriable(answer)) return give_up();
+    // With all before it acknowledged: the partition had forgotten the producer, and has taken a later batch for the
+    // first. Or it should not have (check_producers): what helps is another id, as in Java.
+    const bool out_of_order = answer.code == protocol::error_code::out_of_order_sequence_number;
+    if (out_of_order && found == partition.queue.begin()) return give_up();
     if (answer.code == protocol::error_code::none) {
       partition.queue.erase(found);
       partition.begun = true;

@@ -17,6 +17,7 @@ produce_call::produce_call(history& log, std::vector<outgoing_batch> batches, st
     made.slices = batches_.size();
     made.atomic = atomic;
     made.asked = log_.next_moment();
+    made.asked_wall_ms = log_.wall_ms();
     made.predecessors_acknowledged = one.predecessors_acknowledged;
     attempts_.push_back(attempts.size());
     attempts.push_back(made);

@@ -77,6 +77,14 @@ void draw_retention(rng& chance, conditions& drawn) {
   }
 }
 
+// In most runs nobody is idle for a day.
+void draw_expiry(rng& chance, server::broker_options& broker) {
+  broker.producer_expiry_interval =
+      one_of<io::duration>(chance, {std::chrono::milliseconds(100), std::chrono::seconds(1)});
+  if (!chance.chance(0.4)) return;
+  broker.producer_expiration = std::chrono::milliseconds(one_of(chance, {100, 500, 2'000, 10'000}));
+}
+
 }  // namespace
 
 conditions draw_conditions(rng& chance, std::uint64_t operations) {
@@ -103,6 +111,7 @@ conditions draw_conditions(rng& chance, std::uint64_t operations) {
   drawn.broker.fetch_sessions.max_bytes = one_of<std::size_t>(chance, {1'500, 4'000, 64U << 20U});
   draw_retention(chance, drawn);
   drawn.one_shard = chance.chance(0.5);
+  draw_expiry(chance, drawn.broker);
   return drawn;
 }
 

@@ -106,7 +106,9 @@ status machine_host::open_broker() {
   environment.wrap_metadata_wal = metadata_wal_plant(planted_);
   environment.state_hash_interval = drawn_.state_hash_interval;
   environment.on_state_hash = [this](raft::index index, const hash128& hash) { note_state_hash(index, hash); };
-  auto opened = server::broker::open(drawn_.broker, environment, [of = life_.get()](error why) {
+  server::broker_options options = drawn_.broker;
+  if (planted_ == plant::early_expiry) options.producer_expiration /= 20;
+  auto opened = server::broker::open(std::move(options), environment, [of = life_.get()](error why) {
     if (!of->fatal) of->fatal = std::move(why);
   });
   if (!opened) return tl::unexpected<error>(std::move(opened).error());
@@ -136,6 +138,7 @@ void machine_host::note_state_hash(raft::index index, const hash128& hash) {
 
 void machine_host::end_life(end_of_life how) {
   BRAID_CHECK(life_ != nullptr);
+  if (life_->broker) counters_.producers_forgotten += life_->broker->braid().statistics().producers_expired;
   for (const auto& one : open_links()) {
     if (chance_.chance(0.5)) one->cut();
   }

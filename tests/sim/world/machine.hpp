@@ -35,6 +35,7 @@ struct machine_counters {
   std::uint64_t recoveries_cut_short = 0;
   std::uint64_t state_hashes = 0;  // compared
   std::uint64_t full_disks = 0;
+  std::uint64_t producers_forgotten = 0;  // because they were idle; recoveries included
 
   std::uint64_t faults() const { return power_cuts + kills + clean_stops + disk_errors + full_disks; }
 };

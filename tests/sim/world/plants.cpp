@@ -16,7 +16,7 @@
 namespace braidmq::sim {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, plant>, 16> names{{
+constexpr std::array<std::pair<std::string_view, plant>, 17> names{{
     {"none", plant::none},
     {"skip-fsync", plant::skip_fsync},
     {"lost-dirsync", plant::lost_dirsync},
@@ -32,6 +32,7 @@ constexpr std::array<std::pair<std::string_view, plant>, 16> names{{
     {"checkpoint-ahead", plant::checkpoint_ahead},
     {"early-unlink", plant::early_unlink},
     {"early-release", plant::early_release},
+    {"early-expiry", plant::early_expiry},
     {"half-atomic", plant::half_atomic},
 }};
 

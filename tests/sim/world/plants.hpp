@@ -30,6 +30,7 @@ enum class plant {
   early_release,        // the log lets go of entries after the checkpoint
   half_atomic,          // a refused atomic write leaves behind what its good slices brought
   forget_log_starts,    // moves of log starts are left out when the log is applied again after a start
+  early_expiry,         // producers are forgotten when they have been idle for a twentieth of the time
   forget_deletions,     // deletions of topics are left out when the metadata log is applied again after a start
 };
 
