@@ -42,6 +42,7 @@ struct totals {
   std::uint64_t forgotten = 0;
   std::uint64_t forgetful = 0;  // runs
   std::uint64_t bits_turned = 0;
+  std::uint64_t index_bits_turned = 0;
   std::uint64_t starts_refused = 0;
   std::uint64_t reads_refused = 0;
   std::uint64_t lives = 0;
@@ -66,6 +67,7 @@ struct totals {
     forgotten += one.machine.producers_forgotten;
     forgetful += one.machine.producers_forgotten > 0 ? 1 : 0;
     bits_turned += one.bits_turned;
+    index_bits_turned += one.index_bits_turned;
     starts_refused += one.starts_refused;
     reads_refused += one.reads_refused;
     lives += one.machine.lives;
@@ -133,9 +135,9 @@ void print_totals(const totals& all, double real_seconds) {
       all.forgotten, all.forgetful);
   fmt::print(
       "{} lives of brokers: {} power cuts ({} inside of recovery), {} kills, {} clean stops, {} disk errors, {} full "
-      "disks; {} state hashes; {} turned bits: {} starts and {} reads refused\n",
+      "disks; {} state hashes; {} turned bits, {} of them in indexes: {} starts and {} reads refused\n",
       all.lives, all.power_cuts, all.interrupted, all.kills, all.stops, all.disk_errors, all.full_disks,
-      all.state_hashes, all.bits_turned, all.starts_refused, all.reads_refused);
+      all.state_hashes, all.bits_turned, all.index_bits_turned, all.starts_refused, all.reads_refused);
   fmt::print("each seed with at least {} acknowledgements and {} faults\n", all.least_acknowledgements,
              all.least_faults);
   fmt::print("{} passed, {} failed\n", all.passed, all.failed);

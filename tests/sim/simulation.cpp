@@ -163,7 +163,8 @@ class simulation {
   }
 
   // A bit of the stopped broker's files turns over. The next start finds it, names the file and changes nothing; or the
-  // broker gives what it gave before, or an error in the place of records of the damaged file: never other records.
+  // broker gives what it gave before, or an error in the place of records of a damaged .log file: never other records.
+  // What an index says can be had from the .log file, so that damage of one is no excuse.
   bool meet_bit_rot() {
     if (!stop_cleanly()) return fail("liveness", "the broker does not stop");
     machine_.end_life(end_of_life::process_killed);
@@ -172,6 +173,8 @@ class simulation {
     const std::string where = fmt::format("{} byte {} mask {}", bit->path, bit->position, bit->mask);
     say("a bit turns over: " + where);
     ++outcome_.bits_turned;
+    const bool is_index = bit->path.ends_with(".index") || bit->path.ends_with(".timeindex");
+    if (is_index) ++outcome_.index_bits_turned;
     machine_.disk().flip_bits(bit->path, bit->position, bit->mask);
     const std::uint64_t before = hash_of_files(machine_.disk(), machine_.folders());
     const std::optional<std::string> refusal = machine_.start_on_damage();
@@ -179,6 +182,7 @@ class simulation {
     if (refusal) {
       say("the broker refuses: " + *refusal);
       ++outcome_.starts_refused;
+      if (is_index) return fail("damage", where + ", and the broker does not start: " + *refusal);
       if (refusal->find(bit->path) == std::string::npos)
         return fail("damage", where + ", and the broker says: " + *refusal);
       if (hash_of_files(machine_.disk(), machine_.folders()) != before) {
@@ -190,7 +194,8 @@ class simulation {
     if (!read_everything(read)) return fail("damage", where + ": the read after it does not end");
     for (const auto& [target, log] : after_recovery_) {
       const auto now = read.find(target);
-      const bool is_of_it = bit->path.find(fmt::format("/{}/", target)) != std::string::npos;
+      const bool is_of_it =
+          bit->path.ends_with(".log") && bit->path.find(fmt::format("/{}/", target)) != std::string::npos;
       if (now == read.end() && is_of_it && !refusal) {
         ++outcome_.reads_refused;
         continue;

@@ -29,8 +29,9 @@ struct run_outcome {
   std::uint64_t repetitions = 0;  // batches sent again
   std::uint64_t offsets_let_go = 0;
   std::uint64_t bits_turned = 0;
-  std::uint64_t starts_refused = 0;  // because of them
-  std::uint64_t reads_refused = 0;   // likewise, of a partition
+  std::uint64_t index_bits_turned = 0;  // of those
+  std::uint64_t starts_refused = 0;     // because of them
+  std::uint64_t reads_refused = 0;      // likewise, of a partition
   double simulated_seconds = 0;
   machine_counters machine;
   violations found;
