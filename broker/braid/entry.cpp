@@ -1,5 +1,7 @@
 #include "braid/entry.hpp"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +15,10 @@ namespace {
 
 // Two bytes of version stand before the record, so that a later version can read this one.
 constexpr std::size_t version_bytes = sizeof(std::int16_t);
+
+constexpr std::array<std::int16_t, newest_apply_level + 1> versions_by_level = {3, 3};
+static_assert(versions_by_level.back() == protocol::braid_entry::max_version,
+              "a new version of the record needs a new level of apply, from which on it is written");
 
 }  // namespace
 
@@ -28,7 +34,15 @@ std::size_t expiry_size(const producer_expiry& expiry) {
   return slice_overhead_bytes + head_bytes + expiry.producers.size() * sizeof(std::int64_t);
 }
 
-bytes encode(const entry_command& command) {
+std::int16_t entry_version(std::int16_t apply_level) {
+  return versions_by_level[static_cast<std::size_t>(std::clamp<std::int16_t>(apply_level, 0, newest_apply_level))];
+}
+
+bytes encode(const entry_command& command, std::int16_t apply_level) {
+  return encode_in_version(command, entry_version(apply_level));
+}
+
+bytes encode_in_version(const entry_command& command, std::int16_t version) {
   protocol::braid_entry record;
   record.leader_time_ms = command.leader_time_ms;
   record.apply_level = command.apply_level;
@@ -67,9 +81,9 @@ bytes encode(const entry_command& command) {
     }
   }
   byte_buffer buffer(size);
-  buffer.append_be(protocol::braid_entry::max_version);
-  const status written = record.encode(buffer, protocol::braid_entry::max_version);
-  BRAID_CHECK(written.has_value(), "entry cannot be written: {}", written.error().to_string());
+  buffer.append_be(version);
+  const status written = record.encode(buffer, version);
+  BRAID_CHECK(written.has_value(), "entry cannot be written in version {}: {}", version, written.error().to_string());
   return buffer.freeze();
 }
 

@@ -80,7 +80,13 @@ struct entry_command {
   std::vector<produce_unit> units;
 };
 
-bytes encode(const entry_command& command);
+// The version of the record in which entries are written while the state has this level. Of the members of the group no
+// more is known than that they know the level, and with it the version.
+std::int16_t entry_version(std::int16_t apply_level);
+// `apply_level`: of the state of who proposes it. What the version of that level cannot say is never left out in
+// silence: a command may hold only what belongs to the level.
+bytes encode(const entry_command& command, std::int16_t apply_level = newest_apply_level);
+bytes encode_in_version(const entry_command& command, std::int16_t version);
 result<entry_command> decode(const bytes& payload);
 
 // Upper bound of what a slice adds to an entry beyond its batch.

@@ -149,7 +149,7 @@ void replica::propose(built_entry entry) {
   last_proposed_time_ms_ =
       std::max({environment_.clock.wall_ms(), last_proposed_time_ms_, machine_.last_entry_time_ms()});
   entry.command.leader_time_ms = last_proposed_time_ms_;
-  const auto index = group_->propose(encode(entry.command));
+  const auto index = group_->propose(encode(entry.command, machine_.level()));
   if (!index) {
     // Nothing was taken, so nothing will be applied: whoever asked may try again at once.
     for (const request_id id : entry.requests) answer(id, fail(errc::not_leader, index.error().to_string()));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/endian.hpp"
 #include "support/batches.hpp"
 
 namespace braidmq::braid {
@@ -141,6 +142,43 @@ TEST(Entry, OverheadBoundsWhatASliceAdds) {
   const bytes batch = bytes::copy_of(std::string(1U << 20U, 'x'));
   for (int i = 0; i < 10; ++i) command.units[0].slices.push_back({sim::partition_of(1, i), batch});
   EXPECT_LE(encode(command).size(), before + 10 * (batch.size() + slice_overhead_bytes));
+}
+
+TEST(Entry, IsWrittenInTheVersionOfTheLevel) {
+  entry_command command;
+  command.leader_time_ms = 5;
+  command.log_starts.push_back({sim::partition_of(1, 0), model::offset(3)});
+  const auto version_of = [](const bytes& payload) { return load_be<std::int16_t>(payload.data()); };
+  std::int16_t before = 0;
+  for (std::int16_t level = 0; level <= newest_apply_level; ++level) {
+    const bytes payload = encode(command, level);
+    EXPECT_EQ(version_of(payload), entry_version(level)) << level;
+    EXPECT_GE(version_of(payload), before) << level;
+    before = version_of(payload);
+    EXPECT_EQ(decode(payload).value().log_starts.size(), 1U) << level;
+  }
+  EXPECT_EQ(version_of(encode(command)), before);
+  EXPECT_EQ(entry_version(newest_apply_level + 1), before) << "a later one is not known, nor is its version";
+}
+
+TEST(Entry, CanBeWrittenInEachVersionThatHasWhatItSays) {
+  entry_command command;
+  command.leader_time_ms = 5;
+  command.creations.push_back({sim::partition_of(1, 2), 5, 77});
+  command.units.resize(1);
+  command.units[0].slices.push_back({sim::partition_of(1, 0), bytes::copy_of("one")});
+  for (std::int16_t version = 0; version <= entry_version(newest_apply_level); ++version) {
+    if (version == 1) command.deletions.push_back({sim::partition_of(3, 0).topic, 9});
+    if (version == 2) command.units[0].atomic_slices = 1;
+    const bytes payload = encode_in_version(command, version);
+    EXPECT_EQ(load_be<std::int16_t>(payload.data()), version);
+    const auto back = decode(payload);
+    ASSERT_TRUE(back) << version << ": " << back.error().to_string();
+    EXPECT_EQ(back->creations.size(), 1U);
+    EXPECT_EQ(back->deletions.size(), version < 1 ? 0U : 1U);
+    EXPECT_EQ(back->units.at(0).atomic_slices, version < 2 ? 0U : 1U);
+    EXPECT_EQ(as_string_view(back->units[0].slices.at(0).batch), "one");
+  }
 }
 
 TEST(Entry, RefusesWhatIsNone) {
