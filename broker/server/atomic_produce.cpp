@@ -1,9 +1,8 @@
 #include "server/atomic_produce.hpp"
 
 #include <algorithm>
-#include <map>
 #include <memory>
-#include <set>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,8 +22,6 @@ bool is_sequence_refusal(error_code code) {
   return code == error_code::out_of_order_sequence_number || code == error_code::invalid_producer_epoch;
 }
 
-using topics_by_index = std::map<model::topic_id, std::uint64_t>;
-
 // What waits for one topic after another.
 struct arrival {
   braid::replica& braid;
@@ -37,21 +34,6 @@ struct arrival {
   bool in_call = false;
   bool is_settled = false;
 };
-
-// The topics of which a target is not there, each once.
-topics_by_index missing_topics(const braid::replica& braid, const braid::produce_unit& unit,
-                               const std::vector<expected_topic>& expected) {
-  std::set<model::topic_id> lacking;
-  for (std::size_t i = 0; i < unit.atomic_slices; ++i) {
-    const model::topic_partition_id& target = unit.slices[i].target;
-    if (braid.state().find(target) == nullptr) lacking.insert(target.topic);
-  }
-  topics_by_index missing;
-  for (const expected_topic& one : expected) {
-    if (lacking.contains(one.id)) missing.emplace(one.id, one.changed_index);
-  }
-  return missing;
-}
 
 void go_on(const std::shared_ptr<arrival>& of) {
   while (!of->missing.empty()) {
@@ -125,7 +107,11 @@ bool refuse_together(const std::vector<partition_response*>& slices,
 
 void produce_when_there(braid::replica& braid, braid::produce_request request, expected_topics expected,
                         unique_function<void()> accepted, unique_function<void(result<braid::unit_outcome>)> done) {
-  topics_by_index missing = missing_topics(braid, request.unit, expected.topics);
+  const auto is_there = [&braid](const model::topic_partition_id& target) {
+    return braid.state().find(target) != nullptr;
+  };
+  const std::span slices(request.unit.slices);
+  topics_by_index missing = missing_topics(slices.first(request.unit.atomic_slices), is_there, expected.topics);
   if (missing.empty()) return braid.produce(std::move(request), std::move(accepted), std::move(done));
   go_on(std::make_shared<arrival>(arrival{braid, std::move(request), std::move(missing), expected.clock, expected.until,
                                           std::move(accepted), std::move(done)}));

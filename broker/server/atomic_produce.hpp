@@ -8,6 +8,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +45,24 @@ struct expected_topics {
   const io::clock& clock;
   io::time_point until;
 };
+
+using topics_by_index = std::map<model::topic_id, std::uint64_t>;
+
+// Those of `expected` of which a target is not there, each once. `slices` is a range of braid::append_slice. A set may
+// have very many slices and topics, and this is the braid's thread: each slice is looked at once, and asked for once.
+template <class Slices, class IsThere>
+topics_by_index missing_topics(const Slices& slices, const IsThere& is_there,
+                               const std::vector<expected_topic>& expected) {
+  std::set<model::topic_id> lacking;
+  for (const braid::append_slice& slice : slices) {
+    if (!is_there(slice.target)) lacking.insert(slice.target.topic);
+  }
+  topics_by_index missing;
+  for (const expected_topic& one : expected) {
+    if (lacking.contains(one.id)) missing.emplace(one.id, one.changed_index);
+  }
+  return missing;
+}
 
 // On the braid's executor: produces once the braid has the targets of the unit's atomic part, or the wait is over
 // (apply decides then): the image hears of a topic before the braid has it.

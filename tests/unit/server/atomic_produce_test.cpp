@@ -2,6 +2,7 @@
 #include "server/atomic_produce.hpp"
 
 #include <cstring>
+#include <ranges>
 
 #include "model/record_batch.hpp"
 #include "protocol/generated/list_offsets.hpp"
@@ -346,6 +347,42 @@ TEST_F(AtomicProduceTest, TheBrokersDefaultBindsWhatDoesNotSayOtherwise) {
   EXPECT_EQ(answers.at(0).code, error_code::operation_not_attempted);
   EXPECT_EQ(answers.at(1).code, error_code::none);
   EXPECT_EQ(answers.at(2).code, error_code::invalid_topic_exception);
+}
+
+// The work of waiting for the topics of a set grows with its slices and topics, not with their product.
+TEST(MissingTopics, EachSliceIsLookedAtOnceHoweverManyTopicsThereAre) {
+  constexpr std::uint32_t topics = 5'000;
+  constexpr std::int32_t partitions = 3;
+  std::vector<braid::append_slice> slices;
+  std::vector<expected_topic> expected;
+  for (std::uint32_t i = 0; i < topics; ++i) {
+    model::topic_partition_id target = sim::partition_of(9, 0);
+    std::memcpy(target.topic.octets.data() + 1, &i, sizeof i);
+    expected.push_back({target.topic, i});
+    for (std::int32_t p = 0; p < partitions; ++p) {
+      target.partition = model::partition_index(p);
+      slices.push_back({target, {}});
+    }
+  }
+  expected.push_back({sim::partition_of(8, 0).topic, 1});  // of which the set has no slice
+  for (const bool half : {false, true}) {
+    std::size_t looked_at = 0;
+    std::size_t asked = 0;
+    const auto counted = slices | std::views::transform([&](const braid::append_slice& one) -> const auto& {
+                           ++looked_at;
+                           return one;
+                         });
+    const auto is_there = [&](const model::topic_partition_id& target) {
+      ++asked;
+      return half && target.partition.value() < 2 && target.topic.octets[1] % 2 == 0;
+    };
+    const topics_by_index missing = missing_topics(counted, is_there, expected);
+    EXPECT_EQ(looked_at, slices.size());
+    EXPECT_EQ(asked, slices.size());
+    EXPECT_EQ(missing.size(), topics);
+  }
+  const auto none = missing_topics(slices, [](const auto& target) { return target.partition.value() >= 0; }, expected);
+  EXPECT_TRUE(none.empty());
 }
 
 // The image may know a topic before the braid has it.
