@@ -23,7 +23,8 @@ class visitor {
   virtual void on_end(const std::string& path, std::uint64_t position, std::uint64_t torn_bytes) = 0;
 };
 
-// In the order of the log, up to its end or to the damage that the error names, which is that of log::open().
+// In the order of the log, up to its end or to the damage that the error names, which is that of log::open(). Of a
+// folder without a WAL the error names those of its folders that have one.
 status inspect(io::file_system& fs, const std::string& folder, visitor& shown);
 
 }  // namespace braidmq::wal

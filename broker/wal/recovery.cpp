@@ -232,6 +232,21 @@ class scanner {
   bool adopt_previous_ = false;
 };
 
+// Who names a folder with a WAL in each of its folders, as wal.dir is one, means these.
+std::string no_wal_in(io::file_system& fs, const std::string& folder) {
+  std::string holding;
+  const auto names = fs.list(folder);
+  if (!names) return fmt::format("{} holds no WAL", folder);
+  for (const std::string& name : *names) {
+    const std::string path = folder.ends_with('/') ? folder + name : folder + "/" + name;
+    const auto content = list_folder(fs, path);
+    if (!content || content->files.empty()) continue;
+    holding += (holding.empty() ? "" : ", ") + path;
+  }
+  return holding.empty() ? fmt::format("{} holds no WAL", folder)
+                         : fmt::format("{} holds no WAL itself, but there is one in {}", folder, holding);
+}
+
 }  // namespace
 
 result<recovery> recover(io::file_system& fs, const std::string& folder) {
@@ -247,7 +262,7 @@ result<recovery> recover(io::file_system& fs, const std::string& folder) {
 
 status inspect(io::file_system& fs, const std::string& folder, visitor& shown) {
   BRAID_TRY(content, list_folder(fs, folder));
-  if (content.files.empty()) return fail(errc::wrong_format, fmt::format("{} holds no WAL", folder));
+  if (content.files.empty()) return fail(errc::wrong_format, no_wal_in(fs, folder));
   return scanner(fs, folder, &shown).scan(content.files);
 }
 

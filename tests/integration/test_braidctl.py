@@ -92,3 +92,21 @@ def test_check_config(t):
     equal((code, out), (1, ""))
     assert f"{path}:2:1: there is no key \"num.partitons\"; did you mean \"num.partitions\"?" in err, err
     equal(t.ctl(broker, "check-config", t.folder / "absent.yaml")[0], 1)
+
+
+def test_wal_dump_of_the_folder_above_names_the_logs(t):
+    broker = t.admin_broker()
+    t.topic(broker)
+    equal(broker.terminate(), 0)
+    folder = broker.folder / "wal"
+    code, out, err = t.ctl(broker, "wal", "dump", folder)
+    equal((code, out), (1, ""))
+    assert f"{folder} holds no WAL itself, but there is one in {folder}/braid, {folder}/metadata" in err, err
+    for log in ("braid", "metadata"):
+        code, out, err = t.ctl(broker, "wal", "dump", folder / log)
+        equal((code, err), (0, ""))
+        assert "entries 1 to" in out, out
+    code, _, err = t.ctl(broker, "wal", "dump", broker.folder / "data")
+    equal(code, 1)
+    assert "data holds no WAL:" in err and "but there is one" not in err, err
+    equal(t.ctl(broker, "wal", "dump", broker.folder / "absent")[0], 1)
