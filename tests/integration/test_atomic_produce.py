@@ -187,6 +187,19 @@ def test_the_default_of_the_broker(t):
         equal([a[0] for a in answers], [NOT_ATTEMPTED, INVALID_TOPIC, 0])
 
 
+def over_lives(broker, stop, step):
+    """step(connection, number), with numbers from 1 on, until `stop` is set; on a new connection when the broker was down."""
+    number = 0
+    while not stop.is_set():
+        try:
+            with broker.connect() as c:
+                while not stop.is_set():
+                    number += 1
+                    step(c, number)
+        except (OSError, kafka_raw.Closed):
+            stop.wait(0.05)  # it is down
+
+
 def test_sets_are_whole_after_kills(t):
     """Sets go out from two connections, as fast as they can; the broker is killed in the middle, three times."""
     broker = t.own_broker()
@@ -194,18 +207,13 @@ def test_sets_are_whole_after_kills(t):
     acknowledged, stop = [], threading.Event()
 
     def load(who):
-        number = 0
-        while not stop.is_set():
-            try:
-                with broker.connect() as c:
-                    while not stop.is_set():
-                        number += 1
-                        name = f"{who}-{number}"
-                        answers = c.produce_set([(topic, 0, batch(name, (-1, -1, -1))) for topic in topics])
-                        if [a[0] for a in answers] == [0] * 3:
-                            acknowledged.append(name)
-            except (OSError, kafka_raw.Closed):
-                stop.wait(0.05)  # it is down
+        def step(c, number):
+            name = f"{who}-{number}"
+            answers = c.produce_set([(topic, 0, batch(name, (-1, -1, -1))) for topic in topics])
+            if [a[0] for a in answers] == [0] * 3:
+                acknowledged.append(name)
+
+        over_lives(broker, stop, step)
 
     threads = [threading.Thread(target=load, args=(who,)) for who in ("a", "b")]
     for thread in threads:
@@ -339,19 +347,11 @@ def test_a_racing_reader_never_sees_a_half_set(t):
     readers = [RacingReader(broker, topics) for _ in range(2)]
     written, stop = [], threading.Event()
 
-    def write():
-        number = 0
-        while not stop.is_set():
-            try:
-                with broker.connect() as c:
-                    while not stop.is_set():
-                        number += 1
-                        c.produce_set([(topic, 0, batch(f"set-{number}", (-1, -1, -1))) for topic in topics])
-                        written.append(number)
-            except (OSError, kafka_raw.Closed):
-                stop.wait(0.05)  # it is down
+    def write(c, number):
+        c.produce_set([(topic, 0, batch(f"set-{number}", (-1, -1, -1))) for topic in topics])
+        written.append(number)
 
-    writer = threading.Thread(target=write)
+    writer = threading.Thread(target=over_lives, args=(broker, stop, write))
     writer.start()
     try:
         for kill in range(1, 4):
