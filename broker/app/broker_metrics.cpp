@@ -49,6 +49,7 @@ std::vector<prometheus::MetricFamily> broker_metrics::collect() {
     add_memory();
     add_connections();
     add_fetch_sessions();
+    add_atomic_writes();
     add_shards();
     add_braid();
     add_wal();
@@ -165,6 +166,17 @@ void broker_metrics::add_fetch_sessions() {
   gauge("fetch_session_bytes", "Memory of all incremental fetch sessions, about", sum.bytes);
   counter("fetch_session_evictions_total", "Incremental fetch sessions that went for want of room", sum.evicted);
   counter("fetch_session_refusals_total", "Consumers that got no session for want of room", sum.refused);
+}
+
+void broker_metrics::add_atomic_writes() {
+  auto& refusals = families_.emplace_back(
+      counter_family("atomic_write_refusals_total",
+                     "Atomic writes of which nothing was written because of one of their slices, by reason"));
+  for (std::size_t i = 0; i < server::refusal_reason_count; ++i) {
+    const auto reason = static_cast<server::refusal_reason>(i);
+    add_value(refusals, number(process_.broker_->refused_atomic_writes().count(reason)),
+              {{"reason", std::string(server::to_string(reason))}});
+  }
 }
 
 void broker_metrics::add_shards() {

@@ -22,6 +22,7 @@ class broker_metrics {
   void add_memory();
   void add_connections();
   void add_fetch_sessions();
+  void add_atomic_writes();
   void add_shards();
   void add_braid();
   void add_wal();

@@ -181,6 +181,7 @@ status process::open_broker() {
     else
       spdlog::warn("writes are taken again: {}", why);
   };
+  environment.on_atomic_refusal = [](const std::string& what) { spdlog::info("{}", what); };
   auto opened = server::broker::open(options_of(config_, cluster_id, resources_, bounds_), environment,
                                      [](const error& why) { end_at_once(why); });
   if (!opened) return tl::unexpected(std::move(opened).error());

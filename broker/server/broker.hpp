@@ -19,6 +19,7 @@
 #include "io/random.hpp"
 #include "io/timers.hpp"
 #include "metadata/controller.hpp"
+#include "server/atomic_refusals.hpp"
 #include "server/disk_guard.hpp"
 #include "server/drain.hpp"
 #include "server/fetch_sessions.hpp"
@@ -99,6 +100,8 @@ struct broker_environment {
   std::uint64_t state_hash_interval = 1024;
   // Hears when writes begin to be refused for want of space, and when they are taken again, on `braid`.
   std::function<void(bool is_full, const std::string& why)> on_disk_full = nullptr;
+  // Hears of refused atomic writes, of one in ten seconds, on any shard.
+  std::function<void(const std::string& what)> on_atomic_refusal = nullptr;
 };
 
 class broker {
@@ -127,7 +130,8 @@ class broker {
   braid::replica& braid() { return *replica_; }                                    // on environment().braid only
   const disk_guard_stats& disk_space() const { return disk_guard_.statistics(); }  // on environment().braid only
   producer_ids& producer_id_source() { return *producer_ids_; }
-  topic_admin& topics() { return topics_; }                        // any thread
+  topic_admin& topics() { return topics_; }  // any thread
+  atomic_refusals& refused_atomic_writes() { return atomic_refusals_; }
   const wal::log& wal() const { return *wal_; }                    // on environment().braid only
   const wal::log& metadata_wal() const { return *metadata_wal_; }  // on environment().metadata only
 
@@ -166,6 +170,7 @@ class broker {
   std::unique_ptr<server::drain> drain_;
   disk_guard disk_guard_;
   topic_admin topics_{*this};
+  atomic_refusals atomic_refusals_{environment_.on_atomic_refusal};
   metadata::image_ptr followed_image_;  // metadata executor: what the braid has been told of
 };
 

@@ -50,6 +50,10 @@ ROWS = {
     "stale-epoch": (lambda topic, name, who: (topic, 0, batch(name, (who[0], who[1] - 1, who[2]))), None),
 }
 
+REASONS = {"unknown-topic": "unknown_topic", "unknown-partition": "unknown_topic", "corrupt": "invalid_record",
+           "no-records": "invalid_record", "too-large": "too_large", "far-ahead": "invalid_timestamp",
+           "codec": "unsupported_compression", "transactional": "other", "gap": "sequence", "stale-epoch": "sequence"}
+
 
 def whole_sets(connection, topics):
     """Names of the sets that are there; fails when one is in some of the topics only, or twice."""
@@ -114,6 +118,30 @@ def test_every_refusal_with_five_sets_in_flight(t):
     broker.start()
     with broker.connect() as c:
         equal(len(whole_sets(c, topics)), IN_FLIGHT * len(ROWS), "after a kill")
+
+
+def test_refusals_are_counted_by_reason_and_told(t):
+    if t.external:
+        return
+    broker = t.broker()
+    topics = [t.topic(broker) for _ in range(2)]
+    with broker.connect() as c:
+        equal([a[0] for a in c.produce_set([(topics[0], 0, batch("good", (6000, 1, 0)))])], [0])
+        for number, row in enumerate(ROWS):
+            spoiled = ROWS[row][0](topics[0], "spoiled", (6000, 1, 1))
+            for _ in range(number + 1):
+                answers = c.produce_set([(topics[1], 0, batch("innocent", (-1, -1, -1))), spoiled])
+                assert all(error for error, _, _ in answers), f"{row}: {answers}"
+    counts = dict.fromkeys(REASONS.values(), 0)
+    for number, row in enumerate(ROWS):
+        counts[REASONS[row]] += number + 1
+    text = broker.http("/metrics")[1]
+    for reason, count in counts.items():
+        assert f'braidmq_atomic_write_refusals_total{{reason="{reason}"}} {count}\n' in text, (reason, count, text)
+    lines = [line for line in broker.output().splitlines() if "atomic write of client" in line]
+    assert lines and "refused (unknown_topic): nothing of this atomic write was written, because of partition 0 of 'nowhere'" \
+        in lines[0], lines
+    assert len(lines) < sum(counts.values()) / 2, "each of them is told"
 
 
 def test_a_duplicate_counts_as_done(t):

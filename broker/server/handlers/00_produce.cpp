@@ -112,6 +112,7 @@ answer_of<protocol::produce_response> produce(request_ptr context, protocol::pro
     const auto outcome = co_await on_braid<result<braid::unit_outcome>>(context, std::move(submit));
     fill(checked, outcome, context->version, *context->broker.image());
   }
+  note_refusal(*context, checked);
   if (request.acks != 0) co_return std::move(checked.response);
   if (has_failure(checked.response)) {
     // The only way to tell a client that asked for no answer, as in Kafka.

@@ -109,7 +109,17 @@ class AtomicProduceTest : public ServerTest {
       if (i != culprit) EXPECT_NE(answers[i].message.find("nothing of this atomic write"), std::string::npos);
     }
     for (const char* topic : {"a", "b", "c"}) EXPECT_EQ(end_of(topic), 0) << topic;
+    EXPECT_GT(refusals(), std::exchange(refusals_seen_, refusals())) << "each is counted";
   }
+  std::uint64_t refusals() {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < refusal_reason_count; ++i) {
+      sum += broker_->refused_atomic_writes().count(static_cast<refusal_reason>(i));
+    }
+    return sum;
+  }
+
+  std::uint64_t refusals_seen_ = 0;
 };
 
 TEST(AtomicProduce, NoCulpritLooksRetriable) {
