@@ -182,6 +182,9 @@ status process::open_broker() {
       spdlog::warn("writes are taken again: {}", why);
   };
   environment.on_atomic_refusal = [](const std::string& what) { spdlog::info("{}", what); };
+  environment.on_start_phase = [](const std::string& done, io::duration took) {
+    spdlog::info("start: {}, {} ms", done, std::chrono::duration_cast<std::chrono::milliseconds>(took).count());
+  };
   auto opened = server::broker::open(options_of(config_, cluster_id, resources_, bounds_), environment,
                                      [](const error& why) { end_at_once(why); });
   if (!opened) return tl::unexpected(std::move(opened).error());

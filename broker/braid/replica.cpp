@@ -21,9 +21,13 @@ result<std::unique_ptr<replica>> replica::create(replica_options options, replic
                                                  unique_function<void(error)> on_fatal) {
   options.checkpoint.group = options.group.id;
   options.log.writes_when_told = options.write_behind_delay > io::duration::zero();
+  start_stats figures;
+  const io::time_point before_reading = environment.clock.now();
   BRAID_TRY(loaded,
             read_checkpoint(environment.fs, options.checkpoint.path, options.group.id, options.newest_apply_level));
-  if (loaded) options.group.applied = loaded->applied;
+  const io::time_point before_opening = environment.clock.now();
+  figures.checkpoint_read_took = before_opening - before_reading;
+  if (loaded) options.group.applied = figures.loaded = loaded->applied;
   std::unique_ptr<replica> made(new replica(std::move(options), environment, std::move(on_fatal)));
   auto group = multiraft::group::create(made->options_.group, environment.wal, *made, environment.owner,
                                         environment.timers, [self = made.get()](error why) { self->fatal(why); });
@@ -31,6 +35,9 @@ result<std::unique_ptr<replica>> replica::create(replica_options options, replic
   made->group_ = std::move(*group);
   if (loaded) BRAID_TRY_VOID(made->load(std::move(*loaded)));
   BRAID_TRY_VOID(made->remove_orphans());
+  figures.partitions = made->machine_.partitions().size();
+  figures.partitions_opened_took = environment.clock.now() - before_opening;
+  made->stats_.start = figures;
   return made;
 }
 
@@ -57,6 +64,7 @@ replica::~replica() {
 
 void replica::start() {
   const raft::index loaded = machine_.applied_index();
+  started_at_ = environment_.clock.now();
   checkpointer_.start(loaded);
   // A kill may have come between the checkpoint and this.
   if (loaded > raft::index(0)) environment_.wal.release(options_.group.id, loaded + 1);
@@ -175,6 +183,7 @@ void replica::apply(const raft::entry& entry) {
   if (!applying) return fatal(std::move(applying).error());
   std::vector<unit_outcome> outcomes = std::move(*applying);
   ++stats_.entries_applied;
+  stats_.entry_bytes_applied += entry.payload.size();
   unpublished_entry_bytes_ += entry.payload.size();
   applied_term_ = entry.term;
   if (on_state_hash_ && entry.index.value() % options_.state_hash_interval == 0) {
@@ -233,6 +242,11 @@ void replica::tell_serving() {
   if (std::exchange(was_serving_, serves) == serves) return;
   sweep_next_.reset();
   sweep_waits_ = false;
+  if (serves && stats_.start.applied_took == io::duration::zero()) {
+    stats_.start.entries_applied = stats_.entries_applied;
+    stats_.start.bytes_applied = stats_.entry_bytes_applied;
+    stats_.start.applied_took = environment_.clock.now() - started_at_;
+  }
   arm_sweep();
   expiry_next_.reset();
   arm_expiry();

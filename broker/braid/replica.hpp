@@ -95,7 +95,19 @@ struct topic_news {
   std::vector<topic_deletion> deletions;  // by an entry that says so: what is only unknown is never deleted
 };
 
+// What the start of a replica came to.
+struct start_stats {
+  raft::index loaded;  // of the checkpoint; 0: there was none
+  std::size_t partitions = 0;
+  io::duration checkpoint_read_took{};
+  io::duration partitions_opened_took{};
+  std::uint64_t entries_applied = 0;  // from the log, until this replica served for the first time
+  std::uint64_t bytes_applied = 0;
+  io::duration applied_took{};  // zero: it has not served yet
+};
+
 struct replica_stats {
+  start_stats start;
   bool serves = false;
   raft::term term;
   raft::index commit_index;
@@ -110,6 +122,7 @@ struct replica_stats {
   std::size_t parked_produces = 0;
   std::size_t parked_fetches = 0;
   std::uint64_t entries_applied = 0;
+  std::uint64_t entry_bytes_applied = 0;
   std::uint64_t units_applied = 0;
   std::uint64_t slices_appended = 0;
   std::uint64_t slices_duplicate = 0;
@@ -296,6 +309,7 @@ class replica final : private multiraft::state_machine, private multiraft::check
   std::size_t gathered_bytes_ = 0;
   std::optional<io::timer_id> gather_timer_;
   replica_stats stats_;
+  io::time_point started_at_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for tasks that outlive the replica
 };
 

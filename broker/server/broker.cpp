@@ -75,11 +75,15 @@ status broker::open_planes() {
                                                  : std::move(metadata_wal);
   wal_options.folder = folders.braid_log;
   wal_options.file_bytes = options_.wal_file_bytes;
+  const io::time_point before_log = environment_.clock.now();
   BRAID_TRY(braid_wal,
             wal::log::open({environment_.fs, environment_.wal_disk, environment_.segment_disk, environment_.braid,
                             environment_.braid_timers, environment_.random, environment_.clock},
                            wal_options));
   wal_ = environment_.wrap_wal ? environment_.wrap_wal(std::move(braid_wal)) : std::move(braid_wal);
+  const wal::stats log = wal_->statistics();
+  tell_phase(fmt::format("log of the braid read: {} files, {} bytes", log.file_count, log.file_bytes),
+             environment_.clock.now() - before_log);
 
   metadata::controller_options control;
   control.group.id = metadata_group;
@@ -134,6 +138,9 @@ status broker::open_planes() {
     return tl::unexpected(explained(std::move(replica).error(), folders.braid_checkpoint, folders.braid_log));
   }
   replica_ = std::move(*replica);
+  const braid::start_stats begun = replica_->statistics().start;
+  tell_phase(fmt::format("checkpoint of the braid loaded: entry {}", begun.loaded), begun.checkpoint_read_took);
+  tell_phase(fmt::format("{} partitions opened", begun.partitions), begun.partitions_opened_took);
   // Last: a folder without one, beside logs that need it, must stay as it was found.
   return environment_.fs.make_directories(folders.checkpoints);
 }
@@ -148,7 +155,10 @@ status broker::check_cluster(const broker_folders& folders) {
 
 void broker::start() {
   environment_.braid.post([this] {
-    replica_->on_serving([this](bool serves) { braid_serves_ = serves; });
+    replica_->on_serving([this](bool serves) {
+      if (serves) tell_applied();
+      braid_serves_ = serves;
+    });
     replica_->on_state_hash(environment_.on_state_hash);
     replica_->on_deletions_applied([this](std::uint64_t through) {
       environment_.metadata.post([this, through] { controller_->forget_deletions(through); });
@@ -242,6 +252,18 @@ std::optional<endpoint> broker::advertised(const std::string& listener) const {
   const metadata::advertised_listener* told = self->second.find(listener);
   if (told == nullptr) return std::nullopt;
   return endpoint{told->name, told->host, told->port};
+}
+
+void broker::tell_phase(const std::string& done, io::duration took) const {
+  if (environment_.on_start_phase) environment_.on_start_phase(done, took);
+}
+
+// Once in a life, however often the braid comes to serve.
+void broker::tell_applied() {
+  if (std::exchange(told_applied_, true)) return;
+  const braid::start_stats start = replica_->statistics().start;
+  tell_phase(fmt::format("log of the braid applied: {} entries, {} bytes", start.entries_applied, start.bytes_applied),
+             start.applied_took);
 }
 
 void broker::fatal(error why) {

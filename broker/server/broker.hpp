@@ -102,6 +102,8 @@ struct broker_environment {
   std::function<void(bool is_full, const std::string& why)> on_disk_full = nullptr;
   // Hears of refused atomic writes, of one in ten seconds, on any shard.
   std::function<void(const std::string& what)> on_atomic_refusal = nullptr;
+  // Hears of each phase of the start when it is over: first on the thread that opens, then on `braid`.
+  std::function<void(const std::string& done, io::duration took)> on_start_phase = nullptr;
 };
 
 class broker {
@@ -154,6 +156,8 @@ class broker {
   status check_identity(const metadata::image& image) const;
   void on_image(const metadata::image_ptr& image);
   void fatal(error why);
+  void tell_phase(const std::string& done, io::duration took) const;
+  void tell_applied();
 
   broker_options options_;
   broker_environment environment_;
@@ -171,6 +175,7 @@ class broker {
   disk_guard disk_guard_;
   topic_admin topics_{*this};
   atomic_refusals atomic_refusals_{environment_.on_atomic_refusal};
+  bool told_applied_ = false;           // braid executor
   metadata::image_ptr followed_image_;  // metadata executor: what the braid has been told of
 };
 
