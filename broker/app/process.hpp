@@ -15,6 +15,7 @@
 #include "base/result.hpp"
 #include "config/config.hpp"
 #include "io/thread_executor.hpp"
+#include "multiraft/checkpointer.hpp"
 #include "net/connection_set.hpp"
 #include "net/tcp_listener.hpp"
 #include "runtime/resources.hpp"
@@ -70,7 +71,7 @@ class process {
   io::thread_executor metadata_disk_{"metadata-wal"};
   io::thread_executor wal_disk_{"braid-wal"};
   io::thread_executor segment_disk_{"segments"};
-  io::thread_executor background_{"checkpoints"};
+  io::thread_executor background_{"checkpoints", multiraft::checkpoint_options{}.syncs_at_once};
   std::vector<std::shared_ptr<net::connection_limiter>> limiters_;  // by listener
   std::vector<shard_part> parts_;                                   // by shard
   std::unique_ptr<server::broker> broker_;

@@ -7,9 +7,12 @@
 
 namespace braidmq::io {
 
-thread_executor::thread_executor(std::string name) : thread_([this] { run(); }) {
+thread_executor::thread_executor(std::string name, unsigned threads) {
   name.resize(std::min<std::size_t>(name.size(), 15));
-  pthread_setname_np(thread_.native_handle(), name.c_str());
+  for (unsigned i = 0; i < threads; ++i) {
+    threads_.emplace_back([this] { run(); });
+    pthread_setname_np(threads_.back().native_handle(), name.c_str());
+  }
 }
 
 thread_executor::~thread_executor() {
@@ -30,8 +33,10 @@ void thread_executor::stop() {
     const std::lock_guard guard(mutex_);
     stopping_ = true;
   }
-  wakeup_.notify_one();
-  if (thread_.joinable()) thread_.join();
+  wakeup_.notify_all();
+  for (std::thread& one : threads_) {
+    if (one.joinable()) one.join();
+  }
 }
 
 void thread_executor::run() {

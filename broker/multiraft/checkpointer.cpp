@@ -8,8 +8,8 @@
 namespace braidmq::multiraft {
 namespace {
 
-// The disk belongs to the write-ahead log at least as long as it belonged to the sync before, but for no longer than
-// this.
+// After each sync the next one in its place waits as long as that sync was, but no longer than this: so much of the
+// disk is left to the write-ahead log.
 constexpr io::duration longest_pause = std::chrono::milliseconds(20);
 
 // How soon one is tried again that found no space.
@@ -24,6 +24,8 @@ struct checkpointer::job {
   std::unique_ptr<pinned_state> state;
   std::vector<unique_function<status()>> syncs;
   std::size_t next_sync = 0;
+  std::size_t syncs_done = 0;
+  bool synced = false;  // what fails from here on may be done again
   io::time_point begun;
   std::uint64_t bytes_before = 0;  // applied and covered by it
 };
@@ -38,7 +40,7 @@ auto checkpointer::guarded(F callback) {
 checkpointer::checkpointer(checkpoint_options options, checkpoint_environment environment, checkpoint_source& source,
                            unique_function<void(error)> on_fatal)
     : options_(std::move(options)), environment_(environment), source_(source), on_fatal_(std::move(on_fatal)) {
-  BRAID_CHECK(options_.due_bytes > 0 && options_.due_after > io::duration::zero());
+  BRAID_CHECK(options_.due_bytes > 0 && options_.due_after > io::duration::zero() && options_.syncs_at_once > 0);
 }
 
 checkpointer::~checkpointer() {
@@ -102,30 +104,38 @@ void checkpointer::begin() {
     const auto work = running_;
     if (!written) return failed(work, std::move(written).error());
     work->syncs = work->state->take_syncs();
-    sync_next(work);
+    if (work->syncs.empty()) return write_file(work);
+    // Each of these goes on by itself.
+    for (unsigned i = 0; i < options_.syncs_at_once; ++i) sync_next(work);
   }));
 }
 
 void checkpointer::sync_next(const std::shared_ptr<job>& work) {
-  if (work->next_sync == work->syncs.size()) return write_file(work);
-  environment_.background.post([this, work, environment = environment_, alive = std::weak_ptr<int>(alive_)]() mutable {
-    const io::time_point before = environment.clock.now();
-    status synced = work->syncs[work->next_sync]();
-    const io::duration took = environment.clock.now() - before;
-    environment.owner.post(
-        [this, work = std::move(work), alive = std::move(alive), synced = std::move(synced), took]() mutable {
-          if (alive.expired()) return;
-          if (!synced) return failed(work, std::move(synced).error());
-          ++work->next_sync;
-          // Behind by a whole checkpoint: no more pauses.
-          const bool hurry = stats_.bytes_since - work->bytes_before >= options_.due_bytes;
-          if (hurry || took == io::duration::zero()) return sync_next(work);
-          environment_.timers.schedule(std::min(took, longest_pause), guarded([this, work] { sync_next(work); }));
-        });
-  });
+  if (running_ != work || work->next_sync == work->syncs.size()) return;
+  environment_.background.post(
+      [this, work, at = work->next_sync++, environment = environment_, alive = std::weak_ptr<int>(alive_)]() mutable {
+        const io::time_point before = environment.clock.now();
+        status synced = work->syncs[at]();
+        const io::duration took = environment.clock.now() - before;
+        environment.owner.post(
+            [this, work = std::move(work), alive = std::move(alive), synced = std::move(synced), took]() mutable {
+              if (!alive.expired()) on_synced(work, std::move(synced), took);
+            });
+      });
+}
+
+void checkpointer::on_synced(const std::shared_ptr<job>& work, status synced, io::duration took) {
+  if (running_ != work) return;  // another one has failed
+  if (!synced) return failed(work, std::move(synced).error());
+  if (++work->syncs_done == work->syncs.size()) return write_file(work);
+  // Behind by a whole checkpoint: no more pauses.
+  const bool hurry = stats_.bytes_since - work->bytes_before >= options_.due_bytes;
+  if (hurry || took == io::duration::zero()) return sync_next(work);
+  environment_.timers.schedule(std::min(took, longest_pause), guarded([this, work] { sync_next(work); }));
 }
 
 void checkpointer::write_file(const std::shared_ptr<job>& work) {
+  work->synced = true;
   environment_.background.post(
       [this, work, environment = environment_, path = options_.path, alive = std::weak_ptr<int>(alive_)]() mutable {
         const auto store = [&]() -> result<std::uint64_t> {
@@ -160,7 +170,7 @@ void checkpointer::finish(const std::shared_ptr<job>& work, result<std::uint64_t
 
 void checkpointer::failed(const std::shared_ptr<job>& work, error why) {
   running_.reset();
-  const bool only_space = why.code == io::errc::no_space && work->next_sync == work->syncs.size();
+  const bool only_space = why.code == io::errc::no_space && work->synced;
   if (only_space) {
     // What was synced stays so.
     ++stats_.failed;

@@ -1,9 +1,10 @@
 // Takes checkpoints of a group's state machine: when so many bytes were applied since the last one, or so much time has
-// passed, it pins the state, waits until the bytes that the state speaks of are in their files, syncs those with pauses
-// between, and writes the checkpoint. Once that is durable the owner may let go of what lies before it: entries of the
-// log, files of what was deleted.
+// passed, it pins the state, waits until the bytes that the state speaks of are in their files, syncs those, a few at
+// once and with pauses between, and writes the checkpoint. Once that is durable the owner may let go of what lies
+// before it: entries of the log, files of what was deleted.
 //
-// Threads: everything on the owner's executor; blocking work on `background`. At most one checkpoint is under way.
+// Threads: everything on the owner's executor; blocking work on `background`, which may be a pool: several syncs are
+// posted to it at once. At most one checkpoint is under way.
 // Errors: without space the attempt is given up, counted, and made again an interval later; any other error of a disk
 // is final (on_fatal), as nothing is known of unsynced bytes any more.
 #pragma once
@@ -50,6 +51,8 @@ struct checkpoint_options {
   raft::group_id group;
   std::uint64_t due_bytes = 256ULL << 20U;
   io::duration due_after = std::chrono::seconds(60);
+  // A file system makes the metadata of many files durable by one write of its journal, when they are synced together.
+  unsigned syncs_at_once = 8;
 };
 
 struct checkpoint_environment {
@@ -95,6 +98,7 @@ class checkpointer {
   void begin_if_due();
   void begin();
   void sync_next(const std::shared_ptr<job>& work);
+  void on_synced(const std::shared_ptr<job>& work, status synced, io::duration took);
   void write_file(const std::shared_ptr<job>& work);
   void finish(const std::shared_ptr<job>& work, result<std::uint64_t> written);
   void failed(const std::shared_ptr<job>& work, error why);

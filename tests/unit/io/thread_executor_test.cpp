@@ -39,6 +39,25 @@ TEST(ThreadExecutor, StopRunsWhatIsQueuedAndDropsWhatComesAfter) {
   EXPECT_EQ(ran, 10);
 }
 
+TEST(ThreadExecutor, SeveralThreadsRunTasksAtOnce) {
+  std::promise<void> first;
+  std::promise<void> second;
+  int after_stop = 0;
+  thread_executor executor("test", 2);
+  // Each waits for the other: one thread would never come to the end.
+  executor.post([&] {
+    first.set_value();
+    second.get_future().wait();
+  });
+  executor.post([&] {
+    first.get_future().wait();
+    second.set_value();
+  });
+  executor.stop();
+  executor.post([&] { ++after_stop; });
+  EXPECT_EQ(after_stop, 0);
+}
+
 TEST(Clock, IsMonotonicAndTellsTheYear) {
   const time_point first = system_clock().now();
   EXPECT_GE(system_clock().now(), first);

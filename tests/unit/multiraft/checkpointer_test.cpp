@@ -26,7 +26,7 @@ class played_source final : public checkpoint_source {
       for (int i = 0; i < from_.files; ++i) {
         all.push_back([&from = from_]() -> status {
           ++from.synced;
-          if (from.synced == from.failing_sync) return fail(io::errc::device_error);
+          if (from.synced == from.failing_sync) return fail(from.sync_error);
           return {};
         });
       }
@@ -51,6 +51,7 @@ class played_source final : public checkpoint_source {
   int files = 3;
   int synced = 0;
   int failing_sync = 0;
+  io::errc sync_error = io::errc::device_error;
   unique_function<void(status)> waiting;
   std::vector<std::uint64_t> durable;
 };
@@ -185,8 +186,56 @@ TEST_F(CheckpointerTest, ASyncThatFailsIsTheEnd) {
   EXPECT_EQ(source.pins, 1);
 }
 
+TEST_F(CheckpointerTest, AFewSyncsAreUnderWayAtOnceAndTheFileComesAfterAllOfThem) {
+  options.syncs_at_once = 3;
+  source.files = 8;
+  start();
+  apply(6, 1000);
+  std::exchange(source.waiting, nullptr)({});
+  std::size_t most = 0;
+  while (source.synced < source.files) {
+    most = std::max(most, background.queued());
+    EXPECT_FALSE(*fs.exists(state_path + ".tmp"));
+    ASSERT_TRUE(loop.run_one());
+  }
+  EXPECT_EQ(most, 3U);
+  loop.run_until_idle();
+  EXPECT_EQ(source.synced, 8);
+  EXPECT_EQ(source.durable, std::vector<std::uint64_t>{6});
+}
+
+TEST_F(CheckpointerTest, WithoutAFileToSyncItIsWrittenAtOnce) {
+  source.files = 0;
+  start();
+  apply(6, 1000);
+  written();
+  EXPECT_EQ(source.durable, std::vector<std::uint64_t>{6});
+}
+
+// Others that are under way then end without a word.
+TEST_F(CheckpointerTest, WhicheverSyncFailsForWhateverReasonIsTheEnd) {
+  options.syncs_at_once = 4;
+  for (const io::errc why : {io::errc::device_error, io::errc::no_space}) {
+    for (int failing = 1; failing <= 6; ++failing) {
+      SCOPED_TRACE(failing);
+      source = {};
+      source.files = 6;
+      source.failing_sync = failing;
+      source.sync_error = why;
+      fatal.clear();
+      start();
+      apply(6, 1000);
+      written();
+      EXPECT_EQ(fatal.size(), 1U);
+      EXPECT_TRUE(source.durable.empty());
+      EXPECT_EQ(source.pins_held, 0);
+      EXPECT_FALSE(*fs.exists(state_path));
+    }
+  }
+}
+
 TEST_F(CheckpointerTest, StopsInEveryState) {
-  for (int steps = 0; steps < 12; ++steps) {
+  for (int steps = 0; steps < 16; ++steps) {
     SCOPED_TRACE(steps);
     source = {};
     start();
