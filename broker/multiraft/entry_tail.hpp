@@ -18,6 +18,8 @@ class entry_tail {
     return !entries_.empty() && entries_.front().index <= index && index <= entries_.back().index;
   }
   const raft::entry& at(raft::index index) const;
+  bool empty() const { return entries_.empty(); }
+  raft::index last() const { return entries_.back().index; }  // requires !empty()
 
   // Forgets entries up to `index`.
   void drop_through(raft::index index);

@@ -107,7 +107,8 @@ class group_impl final : public group {
   }
 
   void schedule_apply() {
-    if (stopped_ || apply_scheduled_ || reading_ || blocked_ || applied_ >= commit_) return;
+    if (stopped_ || apply_scheduled_ || blocked_ || applied_ >= commit_) return;
+    if (reading_ && !in_memory(applied_ + 1)) return;
     apply_scheduled_ = true;
     owner_.post(guarded([this] {
       apply_scheduled_ = false;
@@ -126,20 +127,18 @@ class group_impl final : public group {
         break;
       }
       const raft::index next = applied_ + 1;
-      entry_tail* source = from_wal_.holds(next) ? &from_wal_ : tail_.holds(next) ? &tail_ : nullptr;
-      if (source == nullptr) {
-        read_from_wal(next);
-        break;
-      }
-      // A copy, for the machine may propose, and the tail moves under it.
-      const raft::entry entry = source->at(next);
+      if (!in_memory(next)) break;
+      // A copy, for the machine may propose, and the tail moves under it. What was appended since the start is newer.
+      const raft::entry entry = tail_.holds(next) ? tail_.at(next) : from_wal_.at(next);
       machine_.apply(entry);
       applied_ = next;
-      source->drop_through(next);
+      tail_.drop_through(next);
+      from_wal_.drop_through(next);
       bytes_applied += entry.payload.size();
       ++entries_applied;
     }
     if (stopped_) return;
+    read_ahead();
     if (applied_ > before) {
       node_.applied(applied_);
       machine_.applied(applied_);
@@ -147,8 +146,14 @@ class group_impl final : public group {
     pump();
   }
 
-  // Only entries from before this start can be missing in memory.
-  void read_from_wal(raft::index next) {
+  bool in_memory(raft::index index) const { return tail_.holds(index) || from_wal_.holds(index); }
+
+  // What is committed and was there before this start is read while the chunk before it is applied: the disk and this
+  // executor work at the same time, and two chunks are in memory at most.
+  void read_ahead() {
+    if (reading_ || from_wal_.size_bytes() >= options_.read_chunk_bytes) return;
+    const raft::index next = (from_wal_.empty() ? applied_ : from_wal_.last()) + 1;
+    if (next > commit_ || tail_.holds(next)) return;
     BRAID_CHECK(next >= first_in_wal_ && next <= last_in_wal_at_start_, "entry {} is neither in memory nor in the WAL",
                 next);
     reading_ = true;
@@ -165,8 +170,9 @@ class group_impl final : public group {
       return;
     }
     BRAID_CHECK(!entries->empty() && entries->front().index == next, "the WAL gave another entry than {}", next);
-    from_wal_.clear();
     from_wal_.append(std::move(*entries));
+    from_wal_.drop_through(applied_);
+    read_ahead();
     schedule_apply();
   }
 
@@ -193,7 +199,7 @@ class group_impl final : public group {
   raft::index commit_;
   raft::index applied_;
   entry_tail tail_;      // appended since the start, not yet applied
-  entry_tail from_wal_;  // a chunk of what was there before
+  entry_tail from_wal_;  // chunks of what was there before
   bool apply_scheduled_ = false;
   bool reading_ = false;
   bool blocked_ = false;  // by the state machine, until resume()

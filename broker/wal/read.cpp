@@ -1,5 +1,6 @@
 #include "wal/read.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -9,6 +10,8 @@
 
 namespace braidmq::wal {
 namespace {
+
+constexpr std::size_t most_window_bytes = std::size_t{8} << 20U;
 
 // The file's header is read along, once per file: its incarnation seeds the checksums.
 result<std::uint32_t> read_seed(const io::file& file) {
@@ -40,6 +43,16 @@ result<std::vector<raft::entry>> read_group_write(windowed_reader& file, const g
   return entries_of(group, std::move(items));
 }
 
+// From where `first` begins to the end of the last step in its file: mostly they lie one behind the other, and are read
+// at once.
+std::size_t bytes_to_read(const read_plan& plan, const read_step& first) {
+  std::uint64_t end = 0;
+  for (const read_step& step : plan.steps) {
+    if (step.run.place.file == first.run.place.file) end = step.run.place.position + step.run.place.size_bytes;
+  }
+  return std::min<std::uint64_t>(most_window_bytes, end - first.run.place.position);
+}
+
 error at_place(error e, const read_step& step) {
   return with_context(std::move(e), fmt::format("{}/{} at byte {}", step.folder, format::file_name(step.run.place.file),
                                                 step.run.place.position));
@@ -59,7 +72,7 @@ result<std::vector<raft::entry>> read_entries(const read_plan& plan) {
       auto read = read_seed(*step.file);
       if (!read) return tl::unexpected<error>(at_place(std::move(read).error(), step));
       seed = *read;
-      file.emplace(step.file);
+      file.emplace(step.file, bytes_to_read(plan, step));
       open_file = step.run.place.file;
     }
     auto group_write = read_group_write(*file, step.run.place, plan.group, seed);

@@ -82,6 +82,45 @@ TEST(Group, ARestartAppliesTheWholeLogAgainInOrder) {
   EXPECT_TRUE(g->node().serves());
 }
 
+TEST(Group, TheNextChunkOfTheOldLogIsReadWhileOneIsApplied) {
+  sim::sim_file_system fs;
+  constexpr int commands = 40;
+  {
+    process p(fs);
+    recorder machine;
+    auto g = p.started(machine);
+    for (int i = 0; i < commands; ++i) {
+      ASSERT_TRUE(g->propose(command(std::string(1000, 'x'))));
+      p.loop.run_until_idle();
+    }
+  }
+  process p(fs);
+  recorder machine;
+  auto options = single();
+  options.read_chunk_bytes = 4000;
+  options.slice_entries = 1;
+  auto g = p.make(machine, options);
+  g->start();
+  std::size_t most_at_once = 0;  // while the disk stands still
+  int applied_during_reads = 0;
+  while (!g->node().serves()) {
+    const std::size_t before = machine.seen.size();
+    while (true) {
+      const bool is_reading = p.disk.queued() > 0;
+      const std::size_t seen = machine.seen.size();
+      if (!p.loop.run_one(p.owner)) break;
+      if (is_reading && machine.seen.size() > seen) ++applied_during_reads;
+    }
+    most_at_once = std::max(most_at_once, machine.seen.size() - before);
+    if (!p.loop.run_one(p.disk)) break;
+  }
+  p.loop.run_until_idle();
+  EXPECT_TRUE(g->node().serves());
+  EXPECT_EQ(machine.seen.size(), commands + 2U);
+  EXPECT_GT(applied_during_reads, 20);
+  EXPECT_LE(most_at_once, 8U) << "two chunks are in memory at most";
+}
+
 TEST(Group, ALongRunIsAppliedInSlicesThatLetOthersIn) {
   sim::sim_file_system fs;
   {
