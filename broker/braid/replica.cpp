@@ -246,6 +246,7 @@ void replica::tell_serving() {
     stats_.start.entries_applied = stats_.entries_applied;
     stats_.start.bytes_applied = stats_.entry_bytes_applied;
     stats_.start.applied_took = environment_.clock.now() - started_at_;
+    for (const auto& [id, one] : machine_.partitions()) one->log().cut_leftovers();
   }
   arm_sweep();
   expiry_next_.reset();

@@ -48,6 +48,7 @@ class file_partition_log final : public partition_log {
                           unique_function<void(result<std::optional<timestamp_match>>)> done) override;
   log_pin pin() override;
   void drain(unique_function<void(status)> done) override;
+  void cut_leftovers() override;
   void remove(unique_function<void(status)> done) override;
 
  private:

@@ -1,4 +1,4 @@
-// The log's part that lets go of old records.
+// The log's part that lets go of bytes: of old records, and of what an earlier life has left behind.
 #include <algorithm>
 
 #include "storage/file_partition_log.hpp"
@@ -40,6 +40,24 @@ void file_partition_log::remove_trimmed(std::uint64_t count) {
       },
       [this](status removed) {
         if (!removed) fail_log(std::move(removed).error());
+      });
+}
+
+// Only where what was appended again ends before the files do: nowhere, unless segments end elsewhere now.
+void file_partition_log::cut_leftovers() {
+  std::vector<std::shared_ptr<segment_files>> longer;
+  for (const auto& each : segments_) {
+    if (each->has_leftovers()) longer.push_back(each->files());
+    each->forget_leftovers();
+  }
+  if (longer.empty()) return;
+  on_disk<void>(
+      [longer = std::move(longer)]() -> status {
+        for (const auto& files : longer) BRAID_TRY_VOID(files->cut_leftovers());
+        return {};
+      },
+      [this](status cut) {
+        if (!cut) fail_log(std::move(cut).error());
       });
 }
 

@@ -92,7 +92,8 @@ class partition_log {
                                                      log_callbacks callbacks);
 
   // The same by what a checkpoint remembers of the folder: its batches are not read, and prove themselves when they
-  // are. errc::corrupt when files are missing or too short.
+  // are. What its last file has beyond that is cut later (cut_leftovers). errc::corrupt when files are missing or too
+  // short.
   static result<std::unique_ptr<partition_log>> open(io::file_system& fs, io::executor& disk, io::executor& owner,
                                                      std::string folder, log_options options,
                                                      const log_manifest& manifest, log_callbacks callbacks);
@@ -146,6 +147,10 @@ class partition_log {
   // Writes what is pending; `done` runs when everything appended so far is in the files (not synced); errc::failed when
   // it never will be.
   virtual void drain(unique_function<void(status)> done) = 0;
+
+  // What a checkpoint did not know of the files that it names is still there after open(), and is written over by what
+  // is appended again. Everything has been: the rest of it goes.
+  virtual void cut_leftovers() = 0;
 
   // The partition was deleted. Pending bytes are dropped (and no longer reported as written); reads, searches and the
   // write that are under way end as they would have; then the segment files are unlinked, and the folder when nothing

@@ -83,9 +83,12 @@ result<std::unique_ptr<segment>> restore_segment(io::file_system& fs, const std:
                 fmt::format("{} has {} bytes and should have {}", files.log_path(), size, known.size_bytes));
   }
   const std::uint64_t entries = known.index_entries;
-  BRAID_TRY(offset_entries, files.read_offset_index(entries * offset_index_entry_bytes));
-  BRAID_TRY(time_entries, files.read_time_index(entries * time_index_entry_bytes));
-  if (restored->restore(known, offset_entries, time_entries)) return restored;
+  BRAID_TRY(offset_index, files.read_offset_index(entries * offset_index_entry_bytes));
+  BRAID_TRY(time_index, files.read_time_index(entries * time_index_entry_bytes));
+  if (restored->restore(known, offset_index.content, time_index.content)) {
+    restored->set_file_sizes({size, offset_index.file_bytes, time_index.file_bytes});
+    return restored;
+  }
 
   epoch_runs unused;
   BRAID_TRY(scanned, scan(fs, folder, options, known.base, known.end, unused));
@@ -95,6 +98,7 @@ result<std::unique_ptr<segment>> restore_segment(io::file_system& fs, const std:
                             scanned.found->end(), scanned.found->size_bytes(), known.end, known.size_bytes));
   }
   BRAID_TRY_VOID(scanned.found->write_indexes_and_mark_written());
+  scanned.found->set_file_sizes({size, 0, 0});
   return std::move(scanned.found);
 }
 
@@ -131,12 +135,7 @@ result<recovered_log> restore(io::file_system& fs, const std::string& folder, co
     log.segments.push_back(std::move(restored));
   }
   BRAID_TRY(found, find_files(fs, folder));
-  bool cut_last = false;
-  if (!log.segments.empty()) {
-    BRAID_TRY(size, log.segments.back()->files()->size());
-    cut_last = size > log.segments.back()->size_bytes();
-  }
-  BRAID_TRY_VOID(remove_the_rest(fs, folder, log, found, cut_last));
+  BRAID_TRY_VOID(remove_the_rest(fs, folder, log, found, false));
   return log;
 }
 

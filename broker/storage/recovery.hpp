@@ -1,4 +1,4 @@
-// What opening a partition's folder does: keep the batches below an offset, proven by their CRCs, and cut the rest
+// What opening a partition's folder does: keep the batches below an offset, proven by their CRCs, and take the rest
 // away. Blocking, at start-up. Interrupted at any point and repeated, it comes to the same result. Nothing is removed
 // before everything that is to be kept was read and found good; files with other names are left alone.
 #pragma once
@@ -23,7 +23,8 @@ struct recovered_log {
 };
 
 // The same by what a checkpoint remembers: batches are not read, but where an index file is not the one that it was.
-// errc::corrupt when a file is missing or too short.
+// What the files of its segments have beyond it stays for now (segment_files.hpp). errc::corrupt when a file is missing
+// or too short.
 result<recovered_log> restore(io::file_system& fs, const std::string& folder, const log_options& options,
                               const log_manifest& manifest);
 

@@ -89,6 +89,17 @@ bool segment::restore(const segment_manifest& from, byte_view offset_file, byte_
   return true;
 }
 
+void segment::set_file_sizes(const segment_file_sizes& found) {
+  file_sizes_ = found;
+  files_->set_leftovers(
+      found, {size_bytes_, offsets_.size() * offset_index_entry_bytes, times_.size() * time_index_entry_bytes});
+}
+
+bool segment::has_leftovers() const {
+  return file_sizes_.log > size_bytes_ || file_sizes_.offset_index > offsets_.size() * offset_index_entry_bytes ||
+         file_sizes_.time_index > times_.size() * time_index_entry_bytes;
+}
+
 status segment::write_indexes_and_mark_written() {
   BRAID_TRY_VOID(files_->replace_indexes(offsets_.encode(0, offsets_.size()), times_.encode(0, times_.size())));
   mark_written(size_bytes_ - written_bytes_, end_);

@@ -44,6 +44,12 @@ class segment {
   // when the index files are not those.
   bool restore(const segment_manifest& from, byte_view offset_file, byte_view time_file);
 
+  // The files of a segment that was just restored are so long. Leftovers (segment_files.hpp) are what they have beyond
+  // its end: while the log is applied again it becomes less.
+  void set_file_sizes(const segment_file_sizes& found);
+  bool has_leftovers() const;
+  void forget_leftovers() { file_sizes_ = {}; }
+
   // Whether something was appended since the last call: it has to be synced once it is written.
   void set_unsynced() { unsynced_ = true; }
   bool take_unsynced() { return std::exchange(unsynced_, false); }
@@ -69,6 +75,7 @@ class segment {
   std::uint64_t bytes_since_index_entry_ = 0;
   offset_index offsets_;
   time_index times_;
+  segment_file_sizes file_sizes_;  // when it was restored
   std::shared_ptr<segment_files> files_;
 };
 

@@ -1,5 +1,8 @@
 #include "storage/segment_files.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "storage/partition_log.hpp"
 
 namespace braidmq::storage {
@@ -28,19 +31,18 @@ status replace(io::file_system& fs, const std::string& path, byte_view content) 
   return target->write_at(0, content);
 }
 
-result<bytes> read_and_cut(io::file_system& fs, const std::string& path, std::uint64_t size_bytes) {
-  auto opened = fs.open(path, io::open_mode::read_write);
+result<file_prefix> read_prefix(io::file_system& fs, const std::string& path, std::uint64_t size_bytes) {
+  auto opened = fs.open(path, io::open_mode::read);
   if (!opened) {
-    if (opened.error().code == io::errc::not_found) return bytes();
+    if (opened.error().code == io::errc::not_found) return file_prefix();
     return tl::unexpected<error>(std::move(opened).error());
   }
-  io::file& index = **opened;
+  const io::file& index = **opened;
   BRAID_TRY(size, index.size());
-  if (size > size_bytes) BRAID_TRY_VOID(index.truncate(size_bytes));
   std::vector<std::byte> content(std::min(size, size_bytes));
   BRAID_TRY(got, index.read_at(0, content));
   content.resize(got);
-  return bytes::take(std::move(content));
+  return file_prefix{bytes::take(std::move(content)), size};
 }
 
 status sync_file(io::file_system& fs, const std::string& path) {
@@ -65,12 +67,37 @@ status segment_files::open_existing() {
   return {};
 }
 
-result<bytes> segment_files::read_offset_index(std::uint64_t size_bytes) const {
-  return read_and_cut(*fs_, offset_index_path_, size_bytes);
+result<file_prefix> segment_files::read_offset_index(std::uint64_t size_bytes) const {
+  return read_prefix(*fs_, offset_index_path_, size_bytes);
 }
 
-result<bytes> segment_files::read_time_index(std::uint64_t size_bytes) const {
-  return read_and_cut(*fs_, time_index_path_, size_bytes);
+result<file_prefix> segment_files::read_time_index(std::uint64_t size_bytes) const {
+  return read_prefix(*fs_, time_index_path_, size_bytes);
+}
+
+void segment_files::set_leftovers(const segment_file_sizes& found, const segment_file_sizes& known) {
+  const std::lock_guard guard(cutting_);
+  found_ = found;
+  ends_ = known;
+}
+
+status segment_files::cut_leftovers() {
+  const std::lock_guard guard(cutting_);
+  return cut();
+}
+
+status segment_files::cut() {
+  BRAID_TRY_VOID(cut_file(*fs_, log_path_, log_.get(), found_.log, ends_.log));
+  BRAID_TRY_VOID(cut_file(*fs_, offset_index_path_, offset_index_.get(), found_.offset_index, ends_.offset_index));
+  return cut_file(*fs_, time_index_path_, time_index_.get(), found_.time_index, ends_.time_index);
+}
+
+status segment_files::cut_file(io::file_system& fs, const std::string& path, io::file* opened, std::uint64_t& found,
+                               std::uint64_t end) {
+  if (std::exchange(found, 0) <= end) return {};
+  if (opened != nullptr) return opened->truncate(end);
+  BRAID_TRY(again, fs.open(path, io::open_mode::read_write));
+  return again->truncate(end);
 }
 
 status segment_files::sync(bool sealed) const {
@@ -83,7 +110,11 @@ status segment_files::sync(bool sealed) const {
 
 status segment_files::replace_indexes(byte_view offset_entries, byte_view time_entries) {
   BRAID_TRY_VOID(replace(*fs_, offset_index_path_, offset_entries));
-  return replace(*fs_, time_index_path_, time_entries);
+  BRAID_TRY_VOID(replace(*fs_, time_index_path_, time_entries));
+  const std::lock_guard guard(cutting_);
+  found_.offset_index = ends_.offset_index = offset_entries.size();
+  found_.time_index = ends_.time_index = time_entries.size();
+  return {};
 }
 
 // The .log last: what an interrupted run leaves can be told for what it is.
@@ -96,6 +127,7 @@ status segment_files::remove() const {
 }
 
 status segment_files::write(const segment_write& what) {
+  const std::lock_guard guard(cutting_);
   if (!log_) {
     // What had this name was cut away when the log was opened; bytes of somebody else are not to be mixed with ours.
     BRAID_TRY(opened, fs_->open(log_path_, io::open_mode::create_new));
@@ -109,7 +141,12 @@ status segment_files::write(const segment_write& what) {
       append_entries(*fs_, offset_index_path_, offset_index_, what.offset_index_position, what.offset_index_entries));
   BRAID_TRY_VOID(
       append_entries(*fs_, time_index_path_, time_index_, what.time_index_position, what.time_index_entries));
+  ends_.log = what.position;
+  for (const bytes& batch : what.batches) ends_.log += batch.size();
+  ends_.offset_index = what.offset_index_position + what.offset_index_entries.size();
+  ends_.time_index = what.time_index_position + what.time_index_entries.size();
   if (what.last) {
+    BRAID_TRY_VOID(cut());
     offset_index_.reset();
     time_index_.reset();
   }

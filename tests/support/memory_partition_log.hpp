@@ -67,6 +67,7 @@ class memory_partition_log final : public storage::partition_log {
 
   storage::log_pin pin() override { return {{model::offset(0), end_, {}, {}}, {}}; }
   void drain(unique_function<void(status)> done) override { done({}); }
+  void cut_leftovers() override {}
   void remove(unique_function<void(status)> done) override { done({}); }
 
   const std::vector<storage::stored_batch>& batches() const { return batches_; }

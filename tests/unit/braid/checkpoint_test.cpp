@@ -88,6 +88,42 @@ TEST_F(CheckpointTest, WhatCameAfterItIsAppliedOnceMore) {
   EXPECT_EQ(now->read_all(added).size(), 1U);
 }
 
+TEST_F(CheckpointTest, AStartSaysWhatItDidAndCutsNoFileThatTheLogBringsBack) {
+  life* now = &start();
+  EXPECT_EQ(now->braid->statistics().start.loaded, raft::index(0));
+  fill(*now);
+  now->pass_time(std::chrono::seconds(61));
+  ASSERT_TRUE(now->produce({{orders, make_batch({"late"})}, {inventory, make_batch({"x"})}}));
+  const raft::index loaded = index_on_disk();
+  const auto truncates = fs_.operations().truncates;
+  now = &start();
+  EXPECT_EQ(fs_.operations().truncates, truncates);
+  const start_stats begun = now->braid->statistics().start;
+  EXPECT_EQ(begun.loaded, loaded);
+  EXPECT_EQ(begun.partitions, 3U);
+  EXPECT_EQ(begun.entries_applied, 2U) << "the late one, and the new leader's first entry";
+  EXPECT_GT(begun.bytes_applied, 0U);
+  EXPECT_EQ(now->read_all(orders).size(), 9U);
+}
+
+// An index with fewer entries from now on is where the log does not bring back what the files had.
+TEST_F(CheckpointTest, WhatTheLogDoesNotBringBackIsCutOnceItIsApplied) {
+  options_.log.segments.bytes = 1U << 20U;
+  life* now = &start();
+  fill(*now);
+  now->pass_time(std::chrono::seconds(61));
+  ASSERT_EQ(now->braid->statistics().checkpoints.taken, 1U);
+  const std::string index = "/data/" + to_string(orders) + "/00000000000000000000.index";
+  const auto size_of_index = [&] { return fs_.open(index, io::open_mode::read).value()->size().value(); };
+  const std::uint64_t at_checkpoint = size_of_index();
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(now->produce({{orders, make_batch({"late"})}}));
+  ASSERT_GT(size_of_index(), at_checkpoint);
+  options_.log.index_interval_bytes = 1U << 20U;
+  now = &start();
+  EXPECT_EQ(size_of_index(), at_checkpoint);
+  EXPECT_EQ(now->read_all(orders).size(), 18U);
+}
+
 TEST_F(CheckpointTest, IsTheSameStateWhicheverWayItWasReached) {
   life* now = &start();
   fill(*now);

@@ -193,6 +193,130 @@ TEST_F(RestoreTest, DamageOfABatchIsFoundWhenItIsRead) {
   EXPECT_EQ(read.error().code, errc::corrupt);
 }
 
+// What is appended again is what was there: nothing is cut before, and nothing is left to be cut after.
+TEST_F(RestoreTest, FilesAreNotCutWhenTheSameIsAppendedAgain) {
+  const log_manifest manifest = write(fs_, 6);
+  const auto before = files(fs_);
+  fs_.kill_process();
+  const auto truncates = fs_.operations().truncates;
+  log_harness harness(fs_);
+  ASSERT_TRUE(open(fs_, harness, manifest));
+  EXPECT_EQ(files(fs_).at("00000000000000000012.log").size(), before.at("00000000000000000012.log").size());
+  for (std::size_t i = 6; i < batch_count; ++i) harness.log->append(batches_[i]);
+  harness.log->cut_leftovers();
+  harness.loop.run_until_idle();
+  EXPECT_EQ(fs_.operations().truncates, truncates);
+  EXPECT_EQ(files(fs_), before);
+}
+
+// Here the log does not bring everything back, as one would whose tail was lost.
+TEST_F(RestoreTest, WhatIsLeftOverIsCutWhenItIsSaid) {
+  for (std::size_t again = 0; again < 2; ++again) {
+    for (const bool drained : {false, true}) {
+      SCOPED_TRACE(fmt::format("{} batches again, {}", again, drained ? "drained" : "pending"));
+      sim::sim_file_system fs;
+      const log_manifest manifest = write(fs, 5);
+      fs.kill_process();
+      log_harness harness(fs);
+      ASSERT_TRUE(open(fs, harness, manifest));
+      if (again > 0) harness.log->append(batches_[5]);
+      if (drained) ASSERT_TRUE(harness.drain());
+      harness.log->cut_leftovers();
+      harness.loop.run_until_idle();
+      EXPECT_TRUE(harness.failures.empty());
+      const segment_manifest last = harness.log->pin().manifest.segments.back();
+      const auto after = files(fs);
+      const auto size_of = [&](file_kind kind) { return after.at(segment_file(last.base, kind)).size(); };
+      EXPECT_EQ(size_of(file_kind::log), last.size_bytes);
+      EXPECT_EQ(size_of(file_kind::offset_index), last.index_entries * offset_index_entry_bytes);
+      EXPECT_EQ(size_of(file_kind::time_index), last.index_entries * time_index_entry_bytes);
+      // It goes on from there.
+      for (std::size_t i = 5 + again; i < batch_count; ++i) harness.log->append(batches_[i]);
+      ASSERT_TRUE(harness.drain());
+      EXPECT_EQ(harness.read(0, no_limit, 1U << 20U)->size(), batch_count);
+    }
+  }
+}
+
+// Also when nothing more goes into it.
+TEST_F(RestoreTest, ASegmentThatEndsEarlierNowIsCutWhenItIsComplete) {
+  const auto bounds = options_.segments;
+  for (std::size_t at = 5; at <= 7; ++at) {
+    SCOPED_TRACE(at);
+    sim::sim_file_system fs;
+    options_.segments = bounds;
+    const log_manifest manifest = write(fs, at);
+    fs.kill_process();
+    options_.segments.bytes = 2 * batches_[0].data.size();
+    log_harness harness(fs);
+    ASSERT_TRUE(open(fs, harness, manifest));
+    for (std::size_t i = at; i < batch_count; ++i) harness.log->append(batches_[i]);
+    ASSERT_TRUE(harness.drain());
+    const log_manifest now = harness.log->pin().manifest;
+    const auto after = files(fs);
+    for (const segment_manifest& one : now.segments) {
+      SCOPED_TRACE(one.base.value());
+      EXPECT_EQ(after.at(segment_file(one.base, file_kind::log)).size(), one.size_bytes);
+      for (const auto& [kind, entry_bytes] : {std::pair(file_kind::offset_index, offset_index_entry_bytes),
+                                              std::pair(file_kind::time_index, time_index_entry_bytes)}) {
+        const auto index = after.find(segment_file(one.base, kind));
+        EXPECT_EQ(index == after.end() ? 0U : index->second.size(), one.index_entries * entry_bytes);
+      }
+    }
+    EXPECT_EQ(harness.read(0, no_limit, 1U << 20U)->size(), batch_count);
+  }
+}
+
+TEST_F(RestoreTest, LeftoversThatCannotBeCutEndTheLog) {
+  const log_manifest manifest = write(fs_, 5);
+  fs_.kill_process();
+  log_harness harness(fs_);
+  ASSERT_TRUE(open(fs_, harness, manifest));
+  fs_.fail_next(sim::operation::truncate, "*", io::errc::device_error);
+  harness.log->cut_leftovers();
+  harness.loop.run_until_idle();
+  EXPECT_EQ(harness.failures.size(), 1U);
+}
+
+// A start that is cut short at any of its operations, by the power or by a kill, leaves what the checkpoint needs.
+TEST_F(RestoreTest, ComesBackWhereverTheNextLifeIsCutShort) {
+  constexpr std::size_t at = 5;
+  for (const bool power : {false, true}) {
+    for (std::uint64_t operation = 1;; ++operation) {
+      SCOPED_TRACE(fmt::format("{} at operation {}", power ? "power cut" : "kill", operation));
+      sim::sim_file_system fs(operation);
+      const log_manifest manifest = write(fs, at);
+      sim::rng chance(operation);
+      if (power)
+        fs.power_cut(chance);
+      else
+        fs.kill_process();
+      fs.crash_after(operation);
+      {
+        // Segments end elsewhere in this life, so that there is something to cut.
+        const segment_bounds bounds = options_.segments;
+        if (operation % 2 == 0) options_.segments.bytes = 3 * batches_[0].data.size();
+        log_harness harness(fs);
+        if (open(fs, harness, manifest)) {
+          for (std::size_t i = at; i < batch_count; ++i) {
+            harness.log->append(batches_[i]);
+            if (i == at + 2) harness.log->cut_leftovers();
+            harness.loop.run_until_idle();
+          }
+        }
+        options_.segments = bounds;
+      }
+      const bool cut_short = fs.crashed();
+      if (power)
+        fs.power_cut(chance);
+      else
+        fs.kill_process();
+      check(fs, manifest, at);
+      if (!cut_short) break;
+    }
+  }
+}
+
 TEST_F(RestoreTest, OnlyWhatChangedIsSyncedAgain) {
   log_harness harness(fs_);
   ASSERT_TRUE(harness.open(options_));
