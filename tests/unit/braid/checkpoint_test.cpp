@@ -117,6 +117,7 @@ TEST_F(CheckpointTest, WhatTheLogDoesNotBringBackIsCutOnceItIsApplied) {
   const auto size_of_index = [&] { return fs_.open(index, io::open_mode::read).value()->size().value(); };
   const std::uint64_t at_checkpoint = size_of_index();
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(now->produce({{orders, make_batch({"late"})}}));
+  now->pass_time(options_.write_behind_delay);
   ASSERT_GT(size_of_index(), at_checkpoint);
   options_.log.index_interval_bytes = 1U << 20U;
   now = &start();
