@@ -155,7 +155,7 @@ class real_life {
   runtime::shard shard_{0};
   io::thread_executor wal_disk_{"wal"};
   io::thread_executor segments_{"segments"};
-  io::thread_executor background_{"background"};
+  io::thread_executor background_{"background", 4};
   std::unique_ptr<wal::log> wal_;
   std::unique_ptr<replica> replica_;
   std::string fatal_;
