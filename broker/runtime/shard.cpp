@@ -116,7 +116,9 @@ void shard::probe_lag() {
 }
 
 void shard::check_thread() const {
-  BRAID_CHECK(!thread_.joinable() || on_shard(), "timers of shard {} used on another thread", index_);
+  // thread_ is start()'s alone: it may still be assigned when the new thread is here already.
+  const bool runs = thread_id_.load(std::memory_order_relaxed) != std::thread::id();
+  BRAID_CHECK(!runs || on_shard(), "timers of shard {} used on another thread", index_);
 }
 
 io::duration shard::stuck() const {

@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 
-class AtomicRefusals : public ::testing::Test {
+class AtomicRefusalsTest : public ::testing::Test {
  protected:
   void add(io::duration at, refusal_reason reason = refusal_reason::sequence) {
     refusals_.add(reason, "client 'c' at 10.0.0.7:1", "a gap", io::time_point(at));
@@ -26,7 +26,7 @@ class AtomicRefusals : public ::testing::Test {
   atomic_refusals refusals_{[this](const std::string& what) { told_.push_back(what); }};
 };
 
-TEST_F(AtomicRefusals, AreAllCountedAndOneInTenSecondsIsTold) {
+TEST_F(AtomicRefusalsTest, AreAllCountedAndOneInTenSecondsIsTold) {
   add(1s);
   add(1s, refusal_reason::unknown_topic);
   add(10'999ms);
@@ -46,13 +46,13 @@ TEST_F(AtomicRefusals, AreAllCountedAndOneInTenSecondsIsTold) {
   EXPECT_EQ(refusals_.count(refusal_reason::other), 0U);
 }
 
-TEST_F(AtomicRefusals, SayNoMoreThanALineHoldsHoweverMuchAClientSays) {
+TEST_F(AtomicRefusalsTest, SayNoMoreThanALineHoldsHoweverMuchAClientSays) {
   refusals_.add(refusal_reason::other, std::string(100'000, 'w'), std::string(100'000, 'y'), io::time_point(1s));
   ASSERT_EQ(told_.size(), 1U);
   EXPECT_LT(told_[0].size(), 800U);
 }
 
-TEST_F(AtomicRefusals, NobodyHasToListen) {
+TEST_F(AtomicRefusalsTest, NobodyHasToListen) {
   atomic_refusals deaf(nullptr);
   deaf.add(refusal_reason::other, "", "", io::time_point(1s));
   EXPECT_EQ(deaf.count(refusal_reason::other), 1U);
