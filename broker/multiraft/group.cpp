@@ -84,7 +84,7 @@ class group_impl final : public group {
   void pump() {
     while (!stopped_ && node_.has_ready()) {
       raft::ready ready = node_.take_ready();
-      BRAID_CHECK(ready.messages.empty() && ready.messages_when_persisted.empty(), "a message without a peer");
+      BRAID_CHECK(ready.messages.empty(), "a message without a peer");
       if (raft::needs_persisting(ready)) {
         wal::append_item item{options_.id, ready.state, ready.entries};
         tail_.append(std::move(ready.entries));
@@ -211,6 +211,11 @@ result<std::unique_ptr<group>> group::create(group_options options, wal::log& wa
                                              io::executor& owner, io::timer_service& timers,
                                              unique_function<void(error)> on_fatal) {
   BRAID_CHECK(options.slice_entries > 0 && options.slice_bytes > 0 && options.tick_interval > io::duration(0));
+  if (options.raft.voters.size() > 1) {
+    return fail(raft::errc::unsupported_membership,
+                fmt::format("Raft group {} names {} voters; its messages are not carried yet", options.id,
+                            options.raft.voters.size()));
+  }
   raft::restored restored;
   restored.applied = options.applied;
   raft::index first;

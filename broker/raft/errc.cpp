@@ -1,6 +1,6 @@
-#include <string>
+#include "raft/errc.hpp"
 
-#include "raft/node.hpp"
+#include <string>
 
 namespace braidmq::raft {
 namespace {
@@ -13,9 +13,17 @@ class category final : public std::error_category {
       case errc::not_leader:
         return "this node does not lead the group";
       case errc::unsupported_membership:
-        return "this version cannot serve such a membership";
+        return "such a membership cannot be served";
       case errc::contradictory_state:
         return "the stored Raft state contradicts itself";
+      case errc::transferring:
+        return "leadership is being handed over";
+      case errc::no_such_voter:
+        return "the group has no such other voter";
+      case errc::not_ready:
+        return "this leader has not yet committed an entry of its term";
+      case errc::too_many_reads:
+        return "too many reads wait for their index";
     }
     return "unknown raft error";
   }

@@ -4,164 +4,110 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "raft/sending.hpp"
 
 namespace braidmq::raft {
-namespace {
-
-std::string describe(const node_id& id) {
-  return fmt::format("broker {} (incarnation {})", id.broker, id.incarnation);
-}
-
-status check_membership(const config& config) {
-  if (config.self.is_none()) return fail(errc::unsupported_membership, "this node has no broker id");
-  if (config.voters.size() != 1) {
-    return fail(errc::unsupported_membership,
-                fmt::format("the group names {} voters; groups of exactly one are served", config.voters.size()));
-  }
-  const node_id& voter = config.voters.front();
-  if (voter == config.self) return {};
-  if (voter.broker == config.self.broker) {
-    return fail(errc::unsupported_membership,
-                fmt::format("the group's only voter is {}, but the data folder here is of incarnation {}: it was "
-                            "formatted again, or is another broker's",
-                            describe(voter), config.self.incarnation));
-  }
-  return fail(errc::unsupported_membership,
-              fmt::format("the group's only voter is {}, not this node, {}", describe(voter), describe(config.self)));
-}
-
-status check_restored(const restored& restored) {
-  const auto refuse = [](std::string words) { return fail(errc::contradictory_state, std::move(words)); };
-  if ((restored.last_index == index(0)) != (restored.last_term == term(0))) {
-    return refuse(fmt::format("last entry {} is of term {}", restored.last_index, restored.last_term));
-  }
-  if (restored.last_term > restored.state.term) {
-    return refuse(
-        fmt::format("last entry is of term {}, the current term is {}", restored.last_term, restored.state.term));
-  }
-  if (restored.state.commit > restored.last_index) {
-    return refuse(fmt::format("commit is {}, the log ends at {}", restored.state.commit, restored.last_index));
-  }
-  if (restored.applied > restored.last_index) {
-    return refuse(fmt::format("the state machine is at {}, the log ends at {}", restored.applied, restored.last_index));
-  }
-  return {};
-}
-
-// splitmix64 (Steele, Lea, Flood 2014): a few good bits from any seed.
-std::uint64_t next_random(std::uint64_t& state) {
-  state += 0x9e3779b97f4a7c15U;
-  std::uint64_t z = state;
-  z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
-  z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
-  return z ^ (z >> 31U);
-}
-
-}  // namespace
 
 result<node> node::create(config config, restored restored) {
-  BRAID_CHECK(config.election_ticks > 0 && config.heartbeat_ticks > 0, "timeouts of no ticks");
-  BRAID_TRY_VOID(check_membership(config));
-  BRAID_TRY_VOID(check_restored(restored));
-  return node(std::move(config), restored);
+  BRAID_TRY_VOID(check(config));
+  BRAID_TRY_VOID(check(config, restored));
+  return node(std::move(config), std::move(restored));
 }
 
-node::node(config config, const restored& restored)
+node::node(config config, restored restored)
     : config_(std::move(config)),
       random_state_(config_.seed),
       term_(restored.state.term),
       vote_(restored.state.vote),
-      last_index_(restored.last_index),
-      last_term_(restored.last_term),
+      durable_term_(term_),
+      durable_vote_(vote_),
+      log_(std::move(restored.terms), restored.last_index, restored.last_term),
       persisted_(restored.last_index),
       // What was applied was committed, also when the stored hint is older.
       commit_(std::max(restored.state.commit, restored.applied)),
       applied_(restored.applied),
       handed_state_(restored.state),
-      handed_commit_(restored.applied) {
+      handed_commit_(restored.applied),
+      verified_(commit_),
+      reads_(mixed(config_.seed)) {
+  for (const node_id& voter : config_.voters) {
+    if (voter != config_.self) peers_.emplace_back(voter);
+  }
+  if (peers_.empty()) config_.keep_bytes = 0;
   reset_election_timer();
 }
 
-void node::reset_election_timer() {
-  ticks_ = 0;
-  election_timeout_ =
-      config_.election_ticks + static_cast<std::uint32_t>(next_random(random_state_) % config_.election_ticks);
+progress* node::find_peer(const node_id& id) {
+  const auto found = std::find_if(peers_.begin(), peers_.end(), [&](const progress& p) { return p.id() == id; });
+  return found == peers_.end() ? nullptr : &*found;
 }
 
-void node::tick() {
-  if (role_ == role::leader) return;  // nobody to send a heartbeat to
-  if (++ticks_ >= election_timeout_) campaign();
+void node::step(message message) {
+  progress* peer = find_peer(message.from);
+  if (peer == nullptr || message.to != config_.self || message.term > max_term) return;
+  if (!step_term(message)) return;
+  if (role_ == role::leader && message.term == term_) peer->heard();
+  std::visit([&](auto& body) { on(message, body); }, message.body);
 }
-
-void node::campaign() {
-  if (role_ != role::follower) return;
-  role_ = role::candidate;
-  leader_ = {};
-  ++term_;
-  vote_ = config_.self;
-  reset_election_timer();
-}
-
-// Only other voters have a say, and create() has refused all others.
-void node::step(const message& /*message*/) {}
 
 result<index> node::propose(bytes payload) {
   if (role_ != role::leader) return fail(errc::not_leader);
+  if (is_transferring()) return fail(errc::transferring);
   append(entry_kind::command, std::move(payload));
-  return last_index_;
-}
-
-void node::append(entry_kind kind, bytes payload) {
-  ++last_index_;
-  last_term_ = term_;
-  unstable_.push_back({term_, last_index_, kind, std::move(payload)});
+  return log_.last();
 }
 
 bool node::has_ready() const {
-  return !unstable_.empty() || handed_state_.term != term_ || handed_state_.vote != vote_ || handed_commit_ < commit_;
+  return log_.has_new() || handed_state_.term != term_ || handed_state_.vote != vote_ ||
+         handed_commit_ < visible_commit() || !messages_.empty() || !read_answers_.empty() ||
+         !snapshots_wanted_.empty() ||
+         (role_ == role::leader &&
+          (reads_.wants_round() ||
+           std::any_of(peers_.begin(), peers_.end(), [this](auto& p) { return is_sendable(p); })));
 }
 
 ready node::take_ready() {
   ready result;
+  if (role_ == role::leader) {
+    if (reads_.wants_round()) begin_read_round();
+    send_what_waits(result);
+  }
   const bool office_changed = handed_state_.term != term_ || handed_state_.vote != vote_;
-  if (office_changed || !unstable_.empty()) {
+  if (office_changed || log_.has_new()) {
     const hard_state now{term_, vote_, commit_};
     if (now != handed_state_) result.state = now;
     handed_state_ = now;
-    result.entries = std::exchange(unstable_, {});
-    in_flight_.push_back({last_index_, last_term_, term_, vote_});
+    result.entries = log_.take_new();
+    writes_.add(log_.last(), log_.last_term(), term_, vote_);
   }
-  BRAID_CHECK(commit_ >= handed_commit_, "commit falls from {} to {}", handed_commit_, commit_);
-  result.commit = handed_commit_ = commit_;
+  BRAID_CHECK(visible_commit() >= handed_commit_, "commit falls from {} to {}", handed_commit_, visible_commit());
+  result.commit = handed_commit_ = visible_commit();
+  result.messages = std::exchange(messages_, {});
+  result.reads = std::exchange(read_answers_, {});
+  result.snapshots_wanted = std::exchange(snapshots_wanted_, {});
   return result;
 }
 
 void node::persisted(index last, term last_term) {
-  BRAID_CHECK(!in_flight_.empty(), "entry {} of term {} was not handed out to be persisted", last, last_term);
-  const unpersisted done = std::move(in_flight_.front());
-  in_flight_.pop_front();
-  BRAID_CHECK(done.last == last && done.last_term == last_term, "persisted {} of term {}, in turn was {} of term {}",
-              last, last_term, done.last, done.last_term);
-  BRAID_CHECK(persisted_ <= last && last <= last_index_, "persisted {} after {}, of {}", last, persisted_, last_index_);
-  persisted_ = last;
-  // The vote counts when it can no longer be forgotten; only then is there a leader.
-  if (role_ == role::candidate && done.term == term_ && done.vote == config_.self) become_leader();
-  advance_commit();
-}
-
-void node::become_leader() {
-  role_ = role::leader;
-  leader_ = config_.self;
-  append(entry_kind::noop, {});
-  own_term_start_ = last_index_;
-}
-
-// The majority is this node. Entries of older terms are committed by the first one of the own term only (paper, 5.4.2
-// and figure 8).
-void node::advance_commit() {
-  if (role_ != role::leader || persisted_ < own_term_start_) return;
-  BRAID_CHECK(persisted_ >= commit_, "commit falls from {} to {}", commit_, persisted_);
-  commit_ = persisted_;
+  const pending_writes::write done = writes_.done(last, last_term);
+  BRAID_CHECK(persisted_ <= done.valid && done.valid <= log_.last(), "persisted {} of {} after {}, the log ends at {}",
+              done.valid, last, persisted_, log_.last());
+  const bool has_grown = done.valid > persisted_;
+  persisted_ = done.valid;
+  durable_term_ = done.term;
+  durable_vote_ = done.vote;
+  log_.release(persisted_, config_.keep_bytes);
+  if (is_office_durable()) {
+    for (message& waiting : held_) messages_.push_back(std::move(waiting));
+    held_.clear();
+    // The own vote counts when it can no longer be forgotten; then the others have a whole timeout to answer.
+    if (role_ == role::candidate && votes_.empty()) {
+      ticks_ = 0;
+      count_vote(config_.self, true);
+    }
+  }
+  if (role_ == role::leader) advance_commit();
+  if (ack_owed_ && (has_grown || verified_ <= persisted_)) acknowledge();
 }
 
 void node::applied(index index) {
@@ -172,6 +118,20 @@ void node::applied(index index) {
 
 bool node::serves() const {
   return role_ == role::leader && applied_ >= own_term_start_;
+}
+
+void node::compacted(index through) {
+  BRAID_CHECK(through <= applied_, "entries up to {} are gone, {} is applied", through, applied_);
+  log_.forget(through);
+}
+
+// A log of so many leaders is not probed term by term: who lags behind the oldest ones gets a snapshot.
+void node::bound_terms() {
+  while (log_.terms().size() > max_term_runs && log_.terms()[1].first <= commit_) log_.forget(log_.terms()[1].first);
+}
+
+void node::lose_reads() {
+  for (const std::uint64_t context : reads_.drop_all()) read_answers_.push_back({context, std::nullopt});
 }
 
 }  // namespace braidmq::raft

@@ -15,6 +15,10 @@ using group_id = strong_id<struct group_id_tag, std::uint32_t>;
 using term = strong_id<struct term_tag, std::uint64_t>;    // 0: before the first election
 using index = strong_id<struct index_tag, std::uint64_t>;  // position in the log; the first entry has 1
 
+// Beyond these no term or index is believed: no group lives so long, and sums of two stay within 64 bits.
+inline constexpr term max_term{1ULL << 62U};
+inline constexpr index max_index{1ULL << 62U};
+
 // A voter is a broker *in one life*: a data folder that was formatted again is another node, and gets neither votes nor
 // acknowledgements under the old one's name.
 struct node_id {
@@ -37,6 +41,15 @@ struct entry {
   bytes payload;
 
   friend bool operator==(const entry&, const entry&) = default;
+};
+
+// Entries from `first` on, up to the next run's first, are of `term`. A list of them says the term of every entry of a
+// log in a few bytes for each leader that it ever had.
+struct term_run {
+  raft::index first;
+  raft::term term;
+
+  friend bool operator==(const term_run&, const term_run&) = default;
 };
 
 // What a node must never forget; persisted together with entries, in order.

@@ -27,12 +27,17 @@ node leader_of_empty_log() {
 }
 
 TEST(RaftNode, RefusesOtherMembershipsInWords) {
-  config two = single();
-  two.voters.push_back(broker(2));
-  const auto many = node::create(two, {});
+  config crowd = single();
+  for (std::int32_t id = 2; id <= 16; ++id) crowd.voters.push_back(broker(id));
+  const auto many = node::create(crowd, {});
   ASSERT_FALSE(many);
   EXPECT_EQ(many.error().code, errc::unsupported_membership);
-  EXPECT_NE(many.error().message.find("2 voters"), std::string::npos);
+  EXPECT_NE(many.error().message.find("16 voters; at most 15"), std::string::npos);
+
+  config twice = single();
+  twice.voters.push_back(broker(2, 1));
+  twice.voters.push_back(broker(2, 2));
+  EXPECT_NE(node::create(twice, {}).error().message.find("twice"), std::string::npos);
 
   config none = single();
   none.voters.clear();
@@ -62,6 +67,26 @@ TEST(RaftNode, RefusesStatesThatCannotBe) {
             errc::contradictory_state);
   EXPECT_EQ(code({.state = state, .last_index = index(1), .last_term = term(3), .applied = index(2)}),
             errc::contradictory_state);
+}
+
+TEST(RaftNode, NeedsTheTermsOfItsLogAmongOthers) {
+  config three = single();
+  three.voters = {broker(1), broker(2), broker(3)};
+  const auto words = [&](std::vector<term_run> terms, index commit = index(4)) {
+    const auto made = node::create(
+        three,
+        {.state = {term(3), {}, commit}, .last_index = index(9), .last_term = term(3), .terms = std::move(terms)});
+    return made ? std::string() : made.error().to_string();
+  };
+  const auto has = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  EXPECT_PRED2(has, words({}), "not known");
+  EXPECT_PRED2(has, words({{index(1), term(1)}, {index(1), term(3)}}), "entries from 1 on are of term 3");
+  EXPECT_PRED2(has, words({{index(1), term(1)}}), "its terms with 1 of term 1");
+  EXPECT_PRED2(has, words({{index(5), term(2)}, {index(8), term(3)}}), "from entry 5 on, 4 are committed");
+  EXPECT_EQ(words({{index(4), term(2)}, {index(8), term(3)}}), "");
+  EXPECT_EQ(words({{index(1), term(3)}}, index(0)), "");
 }
 
 // Reliability list, 7.6: the vote is durable before it counts.
@@ -158,6 +183,52 @@ TEST(RaftNodeDeathTest, BrokenProtocolOfTheDriverStopsTheProcess) {
   (void)n.take_ready();
   n.applied(index(1));
   EXPECT_DEATH(n.applied(index(0)), "after 1");
+}
+
+// Reliability list, 7.11: a committed entry is never replaced; who is told to must not go on.
+TEST(RaftNodeDeathTest, ALeaderThatContradictsACommittedEntryStopsTheProcess) {
+  config three = single();
+  three.voters = {broker(1), broker(2), broker(3)};
+  node n = *node::create(three, {.state = {term(2), {}, index(2)},
+                                 .last_index = index(3),
+                                 .last_term = term(2),
+                                 .terms = {{index(1), term(1)}, {index(2), term(2)}}});
+  const auto from_leader = [](std::uint64_t prev, std::uint64_t prev_term, std::uint64_t entry_term) {
+    return message{
+        broker(2), broker(1), term(5),
+        append_request{
+            index(prev), term(prev_term), index(0), {{term(entry_term), index(prev + 1), entry_kind::command, {}}}}};
+  };
+  EXPECT_DEATH(n.step(from_leader(1, 1, 3)), "entry 2 of term 2 is committed, the leader of term 5 has one of term 3");
+  n.step(from_leader(2, 2, 3));
+  EXPECT_EQ(n.last_term(), term(3)) << "what is not committed is replaced";
+}
+
+// A flood of requests while a write is under way holds one answer for each peer.
+TEST(RaftNode, AnswersThatWaitForTheDiskAreBounded) {
+  config three = single();
+  three.voters = {broker(1), broker(2), broker(3)};
+  node n = *node::create(three, {});
+  for (int i = 0; i < 1000; ++i) {
+    n.step({broker(2), broker(1), term(4), vote_request{}});
+    n.step({broker(2), broker(1), term(4), heartbeat{}});
+  }
+  const ready write = n.take_ready();
+  EXPECT_TRUE(write.messages.empty());
+  n.persisted(index(0), term(0));
+  EXPECT_EQ(n.take_ready().messages.size(), 2U);
+}
+
+TEST(RaftNode, ALogOfVeryManyLeadersForgetsTheTermsOfTheOldest) {
+  config three = single();
+  three.voters = {broker(1), broker(2), broker(3)};
+  restored many{.state = {term(5000), {}, index(5000)}, .last_index = index(5000), .last_term = term(5000)};
+  for (std::uint64_t i = 1; i <= 5000; ++i) many.terms.push_back({index(i), term(i)});
+  node n = *node::create(three, many);
+  n.step({broker(2), broker(1), term(6000),
+          append_request{index(5000), term(5000), index(5000), {{term(6000), index(5001), entry_kind::noop, {}}}}});
+  EXPECT_LE(n.log().terms().size(), 4096U);
+  EXPECT_EQ(n.log().term_at(index(5000)), term(5000));
 }
 
 // Any interleaving of proposals, writes and power cuts: what was committed stays, in order, and commit never falls.

@@ -1,72 +1,15 @@
 #include "transcript.hpp"
 
-#include <charconv>
 #include <deque>
-#include <map>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
-#include <vector>
 
-#include "raft/node.hpp"
+#include "cluster_session.hpp"
+#include "words.hpp"
 
 namespace braidmq::raft::test {
 namespace {
-
-struct command {
-  std::string verb;
-  std::map<std::string, std::string> arguments;
-
-  std::string text(const std::string& key) const {
-    const auto found = arguments.find(key);
-    if (found == arguments.end()) throw std::invalid_argument(verb + " needs " + key);
-    return found->second;
-  }
-  std::uint64_t number(const std::string& key, std::optional<std::uint64_t> otherwise = std::nullopt) const {
-    if (otherwise && !arguments.contains(key)) return *otherwise;
-    return std::stoull(text(key));
-  }
-};
-
-command parse_command(const std::string& line) {
-  std::istringstream words(line);
-  command result;
-  words >> result.verb;
-  for (std::string word; words >> word;) {
-    const std::size_t equals = word.find('=');
-    if (equals == std::string::npos) throw std::invalid_argument("not key=value: " + word);
-    result.arguments[word.substr(0, equals)] = word.substr(equals + 1);
-  }
-  return result;
-}
-
-node_id parse_node(const std::string& text) {
-  if (text == "none") return {};
-  const std::size_t slash = text.find('/');
-  node_id id;
-  id.broker = std::stoi(text);
-  const std::string life = slash == std::string::npos ? text : text.substr(slash + 1);
-  id.incarnation.octets[15] = static_cast<std::uint8_t>(std::stoi(life));
-  return id;
-}
-
-std::string show(const node_id& id) {
-  if (id.is_none()) return "none";
-  const int life = id.incarnation.octets[15];
-  return life == id.broker ? std::to_string(id.broker) : fmt::format("{}/{}", id.broker, life);
-}
-
-std::string show(role role) {
-  switch (role) {
-    case role::follower:
-      return "follower";
-    case role::candidate:
-      return "candidate";
-    case role::leader:
-      return "leader";
-  }
-  return "?";
-}
 
 class session {
  public:
@@ -83,7 +26,7 @@ class session {
       return at ? fmt::format("index={}\n", *at) : at.error().to_string() + "\n";
     }
     if (c.verb == "step") {
-      node_->step({parse_node(c.text("from")), self_, term(c.number("term"))});
+      node_->step({parse_node(c.text("from")), self_, term(c.number("term")), heartbeat{}});
       return office();
     }
     if (c.verb == "ready") return ready();
@@ -102,8 +45,7 @@ class session {
   std::string create(const command& c) {
     config config;
     config.self = self_ = parse_node(c.text("self"));
-    std::istringstream voters(c.text("voters"));
-    for (std::string voter; std::getline(voters, voter, ',');) config.voters.push_back(parse_node(voter));
+    for (const std::string& voter : split(c.text("voters"), ',')) config.voters.push_back(parse_node(voter));
     config.election_ticks = static_cast<std::uint32_t>(c.number("election_ticks", 10));
     config.seed = c.number("seed", 0);
     restored from;
@@ -124,14 +66,10 @@ class session {
     if (!node_->has_ready()) return "nothing\n";
     const raft::ready r = node_->take_ready();
     std::string out;
-    if (r.state)
-      out += fmt::format("state term={} vote={} commit={}\n", r.state->term, show(r.state->vote), r.state->commit);
-    for (const entry& e : r.entries) {
-      out += fmt::format("entry {}/{} {}{}\n", e.term, e.index, e.kind == entry_kind::noop ? "noop" : "command ",
-                         as_string_view(e.payload));
-    }
+    if (r.state) out += "state " + show(*r.state) + "\n";
+    for (const entry& e : r.entries) out += "entry " + show(e) + "\n";
     out += fmt::format("commit={}\n", r.commit);
-    if (!r.messages.empty() || !r.messages_when_persisted.empty()) out += "messages\n";
+    if (!r.messages.empty()) out += "messages\n";
     if (needs_persisting(r)) owed_.emplace_back(node_->last_index(), node_->last_term());
     return out;
   }
@@ -153,13 +91,16 @@ class session {
 }  // namespace
 
 std::string run_transcript(const std::string& script) {
-  session session;
+  session one;
+  std::optional<cluster_session> many;
   std::istringstream lines(script);
   std::string out;
   for (std::string line; std::getline(lines, line);) {
     out += line + "\n";
     if (line.empty() || line.front() == '#') continue;
-    out += "----\n" + session.run(parse_command(line));
+    const command c = parse_command(line);
+    if (c.verb == "cluster") many.emplace(c);
+    out += "----\n" + (many ? many->run(c) : one.run(c));
     if (!std::getline(lines, line) || line != "----") throw std::invalid_argument("---- must follow a command");
     while (std::getline(lines, line) && !line.empty()) {
     }
