@@ -7,14 +7,12 @@
 #include <fmt/format.h>
 
 #include "base/endian.hpp"
+#include "peer/frame.hpp"
 #include "protocol/generated/peer_handshake.hpp"
 
 namespace braidmq::peer {
 namespace {
 
-// Two bytes of kind and two of the record's version stand before the record.
-enum class frame_kind : std::int16_t { hello = 1, answer = 2, proof = 3, welcome = 4, refusal = 5 };
-constexpr std::size_t head_bytes = 2 * sizeof(std::int16_t);
 constexpr std::size_t max_words_bytes = 500;
 
 void begin(byte_buffer& frame, frame_kind kind, std::int16_t version = 0) {
