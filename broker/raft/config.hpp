@@ -27,8 +27,8 @@ struct config {
   // Appends to one follower that are not yet acknowledged. At least one append is always allowed.
   std::size_t max_in_flight_bytes = 8U << 20U;
   std::size_t max_in_flight_appends = 64;
-  // Durable entries that are kept in memory for followers. Entries that are not yet durable come on top: their
-  // proposers bound them. A single voter keeps no durable ones.
+  // Entries that are kept in memory for followers, as long as this holds them. Those that are not yet durable stay in
+  // any case, and their proposers bound them. A single voter keeps no durable ones.
   std::size_t keep_bytes = 8U << 20U;
   // Reads that wait for their index: own and other nodes' together.
   std::size_t max_reads = 4096;

@@ -32,7 +32,7 @@ void node::on(const message& message, append_request& request) {
   take_entries(request);
   // Below commit every log agrees with every later leader's.
   verified_ = std::max({verified_, last_sent, commit_});
-  learn_commit(std::min(request.commit, last_sent));
+  commit_ = std::max(commit_, std::min(request.commit, last_sent));
   ack_owed_ = true;
   // What is not yet durable is acknowledged when it is, many appends at once.
   if (verified_ <= persisted_) acknowledge();
@@ -67,20 +67,21 @@ void node::take_entries(append_request& request) {
 void node::on(const message& message, const heartbeat& heartbeat) {
   if (role_ == role::leader) return;
   hear_leader(message.from);
-  learn_commit(heartbeat.commit);
+  learn_acknowledged_commit(heartbeat.commit);
   send_when_office_is_durable(message.from, heartbeat_response{heartbeat.round});
 }
 
 void node::on(const message& message, const commit_notice& notice) {
   if (role_ == role::leader) return;
   hear_leader(message.from);
-  learn_commit(notice.commit);
+  learn_acknowledged_commit(notice.commit);
 }
 
 // Heartbeats and notices name no more than what this node has acknowledged to this leader, so that its log agrees so
-// far, also after a restart that has forgotten the acknowledgement.
-void node::learn_commit(index commit) {
-  commit_ = std::max(commit_, std::min(commit, log_.last()));
+// far, also after a restart that has forgotten the acknowledgement. More than what is durable cannot be.
+void node::learn_acknowledged_commit(index commit) {
+  if (commit > persisted_) return;
+  commit_ = std::max(commit_, commit);
   verified_ = std::max(verified_, commit_);
 }
 

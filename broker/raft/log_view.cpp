@@ -72,15 +72,9 @@ std::vector<entry> log_view::copy(index from, std::size_t max_bytes) const {
 }
 
 void log_view::release(index durable, std::size_t keep_bytes) {
-  // What is not durable does not count against what is kept: storage could not give it.
+  // What is not durable stays, for storage could not give it.
   durable = std::min(durable, taken_);
-  std::size_t held = memory_bytes_;
-  if (held <= keep_bytes) return;
-  for (auto newest = memory_.rbegin(); newest != memory_.rend() && newest->index > durable; ++newest) {
-    held -= entry_cost(*newest);
-  }
-  while (!memory_.empty() && memory_.front().index <= durable && held > keep_bytes) {
-    held -= entry_cost(memory_.front());
+  while (!memory_.empty() && memory_.front().index <= durable && memory_bytes_ > keep_bytes) {
     memory_bytes_ -= entry_cost(memory_.front());
     memory_.pop_front();
   }

@@ -38,7 +38,7 @@ class log_view {
   index first_in_memory() const { return last_ + 1 - static_cast<index::rep>(memory_.size()); }
   // Entries from `from` on, which must be in memory: one, and more as long as they fit into max_bytes.
   std::vector<entry> copy(index from, std::size_t max_bytes) const;
-  // Drops the oldest entries at or below `durable` until those are at most keep_bytes.
+  // Drops the oldest entries, none above `durable`, until what is in memory is at most keep_bytes.
   void release(index durable, std::size_t keep_bytes);
   std::size_t memory_bytes() const { return memory_bytes_; }
 

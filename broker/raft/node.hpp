@@ -164,7 +164,7 @@ class node {
   void on(const message& message, const commit_notice& notice);
   void reject_append(const message& message, const append_request& request);
   void take_entries(append_request& request);
-  void learn_commit(index commit);
+  void learn_acknowledged_commit(index commit);
   void acknowledge();
 
   // reading.cpp

@@ -16,7 +16,7 @@ void progress::become_probe(index next) {
   window_.clear();
   window_bytes_ = 0;
   entries_request_ = 0;
-  probe_out_ = ping_ = false;
+  probe_out_ = probe_is_old_ = ping_ = false;
 }
 
 void progress::become_snapshot() {
@@ -80,7 +80,8 @@ bool progress::is_news(index prev) const {
 }
 
 void progress::answered_heartbeat(index last) {
-  probe_out_ = false;
+  if (probe_is_old_) probe_out_ = false;
+  probe_is_old_ = probe_out_;
   ping_ = state_ == state::replicate && match_ < last && match_ == match_at_heartbeat_;
   match_at_heartbeat_ = match_;
 }

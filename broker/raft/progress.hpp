@@ -43,7 +43,8 @@ class progress {
   bool accepted(index index);
   // True when a rejection of an append after `prev` says something new: not one that was sent long ago.
   bool is_news(index prev) const;
-  // It answered a heartbeat: a probe may be repeated, and an append that seems lost is looked for.
+  // It answered a heartbeat, and the one before it, without progress: a probe may be repeated, and an append that seems
+  // lost is looked for. One answer proves nothing: what was sent may wait for the disk there.
   void answered_heartbeat(index last);
   // An empty append must find out whether what was sent has arrived.
   bool must_ping() const { return ping_; }
@@ -78,6 +79,7 @@ class progress {
   std::size_t window_bytes_ = 0;
   std::uint64_t entries_request_ = 0;
   bool probe_out_ = false;
+  bool probe_is_old_ = false;  // it was out at the last answer to a heartbeat
   bool ping_ = false;
   bool heard_ = false;
   bool heard_before_ = false;

@@ -65,6 +65,8 @@ TEST(RaftLogView, KeepsWhatIsNotDurableWhateverItsSize) {
   (void)log.take_new();
   log.release(index(4), 0);
   EXPECT_EQ(log.first_in_memory(), index(5));
+  log.release(index(5), entry_cost(entry_of(1, 1)));
+  EXPECT_EQ(log.first_in_memory(), index(6));
   log.release(index(6), entry_cost(entry_of(1, 1)));
   EXPECT_EQ(log.first_in_memory(), index(6));
   EXPECT_EQ(log.copy(index(6), 0).size(), 1U);

@@ -73,6 +73,18 @@ TEST(RaftProgress, LooksForALostAppendWhenTwoHeartbeatsFindItWhereItWas) {
   EXPECT_FALSE(p.must_ping());
 }
 
+TEST(RaftProgress, RepeatsAProbeThatTwoHeartbeatsLeaveUnanswered) {
+  progress p = fresh(4);
+  p.sent(index(3), 0, index(0));
+  p.answered_heartbeat(index(3));
+  EXPECT_FALSE(may_send(p, 3));
+  p.answered_heartbeat(index(3));
+  EXPECT_TRUE(may_send(p, 3));
+  p.sent(index(3), 0, index(0));
+  p.answered_heartbeat(index(3));
+  EXPECT_FALSE(may_send(p, 3)) << "each one has its own time";
+}
+
 TEST(RaftProgress, SendsNothingWhileASnapshotOrEntriesAreOnTheirWay) {
   progress p = fresh(3);
   p.become_snapshot();
