@@ -141,6 +141,23 @@ std::int16_t key_of(byte_view frame) {
   return frame.size() < 8 ? -1 : load_be<std::int16_t>(frame.data());
 }
 
+// What is answered, changed by `change(Response&)`, however the answer lies in parts.
+template <class Response, class Change>
+void change_answer(result<net::answer>& answered, std::int16_t version, Change change) {
+  if (!answered || !*answered) return;
+  const std::vector<bytes>& parts = **answered;
+  const std::vector<byte_view> views(parts.begin(), parts.end());
+  auto frame = protocol::decode_response_frame(bytes::joined(views), *protocol::find_api(Response::api_key), version);
+  BRAID_CHECK(frame.has_value(), "an answer cannot be read: {}", frame.error().to_string());
+  auto response = Response::decode(frame->body, version);
+  BRAID_CHECK(response.has_value(), "an answer cannot be read: {}", response.error().to_string());
+  change(*response);
+  byte_buffer buffer;
+  const status written = protocol::encode_response_frame(buffer, *response, version, frame->correlation_id);
+  BRAID_CHECK(written.has_value(), "a changed answer cannot be written: {}", written.error().to_string());
+  answered = net::answer(std::vector<bytes>{buffer.freeze().slice(sizeof(std::int32_t))});
+}
+
 // Takes producer and sequence out of every batch, so that a repetition is written again.
 class forget_sequences_filter final : public net::frame_handler {
  public:
@@ -195,7 +212,7 @@ class half_atomic_filter final : public net::frame_handler {
     if (key_of(frame) == protocol::produce_request::api_key && make_ordinary(frame)) {
       const auto version = load_be<std::int16_t>(frame.data() + 2);
       respond = [version, respond = std::move(respond)](result<net::answer> answer) mutable {
-        if (answer && *answer && (*answer)->size() == 2) deny((**answer)[1], version);
+        change_answer<protocol::produce_response>(answer, version, &deny);
         respond(std::move(answer));
       };
     }
@@ -218,20 +235,16 @@ class half_atomic_filter final : public net::frame_handler {
     return true;
   }
 
-  static void deny(bytes& body, std::int16_t version) {
-    auto response = protocol::produce_response::decode(body, version);
-    if (!response) return;
+  static void deny(protocol::produce_response& response) {
     bool refused = false;
-    for (const auto& topic : response->responses) {
+    for (const auto& topic : response.responses) {
       for (const auto& one : topic.partition_responses)
         refused = refused || one.error_code != protocol::error_code::none;
     }
     if (!refused) return;
-    for (auto& topic : response->responses) {
+    for (auto& topic : response.responses) {
       for (auto& one : topic.partition_responses) one.error_code = protocol::error_code::operation_not_attempted;
     }
-    byte_buffer buffer;
-    if (response->encode(buffer, version)) body = buffer.freeze();
   }
 
   net::frame_handler& target_;
@@ -250,7 +263,8 @@ class fetch_filter final : public net::frame_handler {
       const auto version = load_be<std::int16_t>(frame.data() + 2);
       respond = [version, change = change_, in_session = goes_on(frame),
                  respond = std::move(respond)](result<net::answer> answer) mutable {
-        if (answer && *answer && (*answer)->size() == 2) apply(change, (**answer)[1], version, in_session);
+        change_answer<protocol::fetch_response>(
+            answer, version, [&](protocol::fetch_response& response) { change(response, in_session); });
         respond(std::move(answer));
       };
     }
@@ -263,14 +277,6 @@ class fetch_filter final : public net::frame_handler {
     if (!decoded) return false;
     const auto request = protocol::fetch_request::decode(decoded->body, decoded->header.request_api_version);
     return request && request->session_epoch > 0;
-  }
-
-  static void apply(fetch_change change, bytes& body, std::int16_t version, bool in_session) {
-    auto response = protocol::fetch_response::decode(body, version);
-    if (!response) return;
-    change(*response, in_session);
-    byte_buffer buffer;
-    if (response->encode(buffer, version)) body = buffer.freeze();
   }
 
   net::frame_handler& target_;
