@@ -19,7 +19,8 @@ class entry_tail {
   }
   const raft::entry& at(raft::index index) const;
   bool empty() const { return entries_.empty(); }
-  raft::index last() const { return entries_.back().index; }  // requires !empty()
+  raft::index first() const { return entries_.front().index; }  // requires !empty()
+  raft::index last() const { return entries_.back().index; }    // requires !empty()
 
   // Forgets entries up to `index`.
   void drop_through(raft::index index);

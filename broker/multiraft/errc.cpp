@@ -14,6 +14,10 @@ class category final : public std::error_category {
         return "this node does not lead the group";
       case errc::busy:
         return "too much is proposed and not yet applied";
+      case errc::transferring:
+        return "the leader hands over its office";
+      case errc::lost:
+        return "the leader changed meanwhile";
       case errc::stopped:
         return "the group has stopped";
       case errc::checkpoint_damaged:

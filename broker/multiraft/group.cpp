@@ -1,5 +1,6 @@
 #include "multiraft/group.hpp"
 
+#include <map>
 #include <utility>
 
 #include "base/check.hpp"
@@ -40,6 +41,7 @@ class group_impl final : public group {
     stopped_ = true;
     alive_.reset();
     timers_.cancel(tick_);
+    for (auto& [context, done] : std::exchange(reads_, {})) answer(std::move(done), fail(errc::stopped));
   }
 
   result<raft::index> propose(bytes command) override {
@@ -50,9 +52,46 @@ class group_impl final : public group {
       return fail(errc::busy, fmt::format("{} bytes are unapplied", unapplied_bytes()));
     }
     auto index = node_.propose(std::move(command));
-    BRAID_CHECK(index.has_value(), "a leader refuses: {}", index.error().to_string());
+    if (!index) {
+      BRAID_CHECK(index.error().code == raft::errc::transferring, "a leader refuses: {}", index.error().to_string());
+      return fail(errc::transferring);
+    }
     pump();
     return index;
+  }
+
+  void step(raft::message message) override {
+    if (stopped_) return;
+    node_.step(std::move(message));
+    schedule_pump();
+  }
+
+  void read_index(unique_function<void(result<raft::index>)> done) override {
+    if (stopped_) return answer(std::move(done), fail(errc::stopped));
+    if (reads_.size() >= options_.max_reads) return answer(std::move(done), fail(errc::busy));
+    const std::uint64_t context = ++last_read_;
+    const status asked = node_.read_index(context);
+    if (!asked) {
+      const bool is_busy = asked.error().code == raft::errc::too_many_reads;
+      return answer(std::move(done), fail(is_busy ? errc::busy : errc::not_leader, asked.error().to_string()));
+    }
+    reads_.emplace(context, std::move(done));
+    schedule_pump();
+  }
+
+  status transfer(const raft::node_id& to) override {
+    if (stopped_) return fail(errc::stopped);
+    const status begun = node_.transfer(to);
+    schedule_pump();
+    return begun;
+  }
+
+  void set_campaigns(bool campaigns) override {
+    if (!stopped_) node_.set_campaigns(campaigns);
+  }
+
+  void compacted(raft::index through) override {
+    if (!stopped_) node_.compacted(through);
   }
 
   void resume() override {
@@ -84,7 +123,8 @@ class group_impl final : public group {
   void pump() {
     while (!stopped_ && node_.has_ready()) {
       raft::ready ready = node_.take_ready();
-      BRAID_CHECK(ready.messages.empty(), "a message without a peer");
+      // Beside the write: what must wait for it, the node holds back itself.
+      for (raft::message& one : ready.messages) options_.peers->send(options_.id, std::move(one));
       if (raft::needs_persisting(ready)) {
         wal::append_item item{options_.id, ready.state, ready.entries};
         tail_.append(std::move(ready.entries));
@@ -93,8 +133,75 @@ class group_impl final : public group {
       }
       BRAID_CHECK(ready.commit >= commit_, "commit falls from {} to {}", commit_, ready.commit);
       commit_ = ready.commit;
+      for (const raft::entries_request& one : ready.entries_wanted) supply(one);
+      for (const raft::node_id& peer : ready.snapshots_wanted) want_snapshot(peer);
+      for (const raft::read_answer& one : ready.reads) answer_read(one);
     }
+    note_office();
     schedule_apply();
+  }
+
+  // Messages that came together are worked off together: many appends of a leader become one write.
+  void schedule_pump() {
+    if (stopped_ || std::exchange(pump_scheduled_, true)) return;
+    owner_.post(guarded([this] {
+      pump_scheduled_ = false;
+      pump();
+    }));
+  }
+
+  void answer(unique_function<void(result<raft::index>)> done, result<raft::index> value) {
+    owner_.post([done = std::move(done), value = std::move(value)]() mutable { done(std::move(value)); });
+  }
+
+  void answer_read(const raft::read_answer& one) {
+    auto waiting = reads_.extract(one.context);
+    BRAID_CHECK(!waiting.empty(), "the answer to read {}, which nobody asked", one.context);
+    if (one.index)
+      answer(std::move(waiting.mapped()), *one.index);
+    else
+      answer(std::move(waiting.mapped()), fail(errc::lost));
+  }
+
+  void note_office() {
+    const office now{node_.current_role(), node_.leader(), node_.current_term()};
+    if (stopped_ || std::exchange(office_, now) == now) return;
+    owner_.post(guarded([this] { machine_.office_changed(); }));
+  }
+
+  // Entries that a peer lacks, from the log.
+  void supply(const raft::entries_request& wanted) {
+    wal_.read(options_.id, wanted.from, wanted.max_bytes,
+              guarded([this, wanted](result<std::vector<raft::entry>> entries) {
+                if (entries) {
+                  std::erase_if(*entries, [&](const raft::entry& one) { return one.index >= wanted.to; });
+                  node_.supply(wanted.request, std::move(*entries));
+                } else if (entries.error().code == wal::errc::not_retained) {
+                  node_.unavailable(wanted.request);
+                } else {
+                  return fatal(with_context(std::move(entries).error(),
+                                            fmt::format("Raft group {}: entry {}", options_.id, wanted.from)));
+                }
+                pump();
+              }));
+  }
+
+  void want_snapshot(const raft::node_id& peer) {
+    machine_.snapshot_wanted(peer);
+    // Nobody carries one yet: it has failed, and is wanted again after a while.
+    timers_.schedule(options_.snapshot_retry, guarded([this, peer] {
+                       node_.snapshot_done(peer, std::nullopt);
+                       pump();
+                     }));
+  }
+
+  // A leader that is behind with applying takes no proposals. Others have to take what the leader sends, and do not
+  // hold in memory what the WAL can give again.
+  void trim_tail() {
+    if (node_.current_role() == raft::role::leader) return;
+    while (tail_.size_bytes() > options_.max_unapplied_bytes && tail_.first() <= node_.persisted_index()) {
+      tail_.drop_through(tail_.first());
+    }
   }
 
   void on_persisted(status written, raft::index last, raft::term last_term) {
@@ -103,6 +210,7 @@ class group_impl final : public group {
       return;
     }
     node_.persisted(last, last_term);
+    trim_tail();
     pump();
   }
 
@@ -154,8 +262,8 @@ class group_impl final : public group {
     if (reading_ || from_wal_.size_bytes() >= options_.read_chunk_bytes) return;
     const raft::index next = (from_wal_.empty() ? applied_ : from_wal_.last()) + 1;
     if (next > commit_ || tail_.holds(next)) return;
-    BRAID_CHECK(next >= first_in_wal_ && next <= last_in_wal_at_start_, "entry {} is neither in memory nor in the WAL",
-                next);
+    BRAID_CHECK(next >= first_in_wal_ && (next <= last_in_wal_at_start_ || next <= node_.persisted_index()),
+                "entry {} is neither in memory nor in the WAL", next);
     reading_ = true;
     wal_.read(options_.id, next, options_.read_chunk_bytes,
               guarded([this, next](result<std::vector<raft::entry>> entries) {
@@ -170,6 +278,8 @@ class group_impl final : public group {
       return;
     }
     BRAID_CHECK(!entries->empty() && entries->front().index == next, "the WAL gave another entry than {}", next);
+    // What is not committed may be replaced while it waits here.
+    std::erase_if(*entries, [this](const raft::entry& one) { return one.index > commit_; });
     from_wal_.append(std::move(*entries));
     from_wal_.drop_through(applied_);
     read_ahead();
@@ -200,6 +310,17 @@ class group_impl final : public group {
   raft::index applied_;
   entry_tail tail_;      // appended since the start, not yet applied
   entry_tail from_wal_;  // chunks of what was there before
+  struct office {
+    raft::role role = raft::role::follower;
+    raft::node_id leader;
+    raft::term term;
+
+    friend bool operator==(const office&, const office&) = default;
+  };
+  office office_;
+  bool pump_scheduled_ = false;
+  std::uint64_t last_read_ = 0;
+  std::map<std::uint64_t, unique_function<void(result<raft::index>)>> reads_;
   bool apply_scheduled_ = false;
   bool reading_ = false;
   bool blocked_ = false;  // by the state machine, until resume()
@@ -211,9 +332,9 @@ result<std::unique_ptr<group>> group::create(group_options options, wal::log& wa
                                              io::executor& owner, io::timer_service& timers,
                                              unique_function<void(error)> on_fatal) {
   BRAID_CHECK(options.slice_entries > 0 && options.slice_bytes > 0 && options.tick_interval > io::duration(0));
-  if (options.raft.voters.size() > 1) {
+  if (options.raft.voters.size() > 1 && options.peers == nullptr) {
     return fail(raft::errc::unsupported_membership,
-                fmt::format("Raft group {} names {} voters; its messages are not carried yet", options.id,
+                fmt::format("Raft group {} names {} voters, and nothing carries its messages", options.id,
                             options.raft.voters.size()));
   }
   raft::restored restored;
@@ -224,7 +345,13 @@ result<std::unique_ptr<group>> group::create(group_options options, wal::log& wa
     restored.state = known.state;
     restored.last_index = known.last_index;
     restored.last_term = known.last_term;
+    restored.terms = known.terms;
     first = known.first_index;
+  }
+  // Where the log begins behind the checkpoint, the checkpoint's own entry comes first.
+  const bool begins_behind = restored.terms.empty() || restored.terms.front().first > options.applied;
+  if (options.applied > raft::index(0) && begins_behind && options.applied_term > raft::term(0)) {
+    restored.terms.insert(restored.terms.begin(), {options.applied, options.applied_term});
   }
   const bool lacks_entries =
       restored.last_index > options.applied && (first == raft::index(0) || first > options.applied + 1);

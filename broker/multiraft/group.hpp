@@ -1,6 +1,6 @@
-// Drives one Raft group: takes readies from the node, writes them through the WAL, applies committed entries in order
-// to a state machine, from memory or, when they are no longer (or not yet again) there, from the WAL. The braid's and
-// the metadata quorum's groups are both of this kind.
+// Drives one Raft group: takes readies from the node, writes them through the WAL, sends what it has to say to the
+// other voters, applies committed entries in order to a state machine, from memory or, when they are no longer (or not
+// yet again) there, from the WAL. The braid's and the metadata quorum's groups are both of this kind.
 //
 // Threads: everything on the owner's executor. Nothing is applied inside a call: entries are applied in slices, each a
 // task of its own, so that a long committed run leaves the executor to others in between. The state machine may call
@@ -35,6 +35,22 @@ class state_machine {
 
   // False stops the driver before the next entry until resume() is called (write-behind at its bound).
   virtual bool can_apply() const { return true; }
+
+  // The node's role, its leader or its term is another one. Not inside a call of the group's.
+  virtual void office_changed() {}
+
+  // `peer` lacks entries that the log does not hold any more. Said again after group_options::snapshot_retry for as
+  // long as that is so.
+  virtual void snapshot_wanted(const raft::node_id& /*peer*/) {}
+};
+
+// Carries messages to the other voters of a group. Each may be lost, delayed, doubled, or come after a later one.
+class transport {
+ public:
+  virtual ~transport() = default;
+
+  // Never calls back inside. Bounds what waits by dropping.
+  virtual void send(raft::group_id group, raft::message message) = 0;
 };
 
 struct group_options {
@@ -48,11 +64,17 @@ struct group_options {
   // Where the state machine stands already: the index of the checkpoint that it was loaded from. Entries from the next
   // one on are applied, each once.
   raft::index applied;
+  raft::term applied_term;                // of that entry
+  multiraft::transport* peers = nullptr;  // outlives the group; needed by more than one voter
+  io::duration snapshot_retry = std::chrono::seconds(1);
+  std::size_t max_reads = 4096;  // that wait for their index
 };
 
 enum class errc {
   not_leader = 1,
-  busy,  // too many bytes proposed and not yet applied: back-pressure
+  busy,          // too many bytes proposed and not yet applied: back-pressure
+  transferring,  // the leader is handing over its office: ask the next one, or again
+  lost,          // a read: the leader changed meanwhile, nothing is known
   stopped,
   checkpoint_damaged,  // bytes that were durable are not what was written
   checkpoint_format,   // of a later version, or of another group
@@ -78,6 +100,22 @@ class group {
   virtual result<raft::index> propose(bytes command) = 0;
   // The state machine can apply again.
   virtual void resume() = 0;
+
+  // A message of another voter. All that come before this executor's next task go by one write.
+  virtual void step(raft::message message) = 0;
+
+  // `done` runs, never inside the call, with an index: a state machine that has applied it has seen all that was
+  // acknowledged before the call. A follower asks its leader. Errors: not_leader (nobody is known to lead, or the
+  // leader is new), busy, lost, stopped.
+  virtual void read_index(unique_function<void(result<raft::index>)> done) = 0;
+
+  // Leader: lets another one lead, `to` or the one that has most of the log. Proposals are refused (transferring) until
+  // that has happened or an election timeout has passed: node().is_transferring().
+  virtual status transfer(const raft::node_id& to = {}) = 0;
+  // A node that is drained does not campaign.
+  virtual void set_campaigns(bool campaigns) = 0;
+  // The WAL no longer holds entries up to this one, which are all applied.
+  virtual void compacted(raft::index through) = 0;
 
   virtual const raft::node& node() const = 0;
   // Memory of entries that are proposed and not yet applied: payloads, and a small fixed cost of each entry.

@@ -308,7 +308,9 @@ status begin_log(core& c) {
 std::vector<recovered_group> summarize(const recovery& found) {
   std::vector<recovered_group> groups;
   for (const auto& [group, state] : found.end.states) {
-    groups.push_back({group, state.state, found.positions.first(group), state.last_index, state.last_term});
+    const auto terms = found.terms.find(group);
+    groups.push_back({group, state.state, found.positions.first(group), state.last_index, state.last_term,
+                      terms == found.terms.end() ? std::vector<raft::term_run>() : terms->second});
   }
   return groups;
 }

@@ -59,6 +59,7 @@ struct recovered_group {
   raft::index first_index;  // of those that read() can give; 0: none
   raft::index last_index;
   raft::term last_term;
+  std::vector<raft::term_run> terms;  // of the entries from first_index on
 };
 
 // What must outlive the log and all work that it has posted. `disk` and `background` may block: the first waits for

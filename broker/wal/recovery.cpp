@@ -39,6 +39,14 @@ result<folder_content> list_folder(io::file_system& fs, const std::string& folde
   return content;
 }
 
+// Entries replace those at their indexes and all after them.
+void note_terms(std::vector<raft::term_run>& runs, const std::vector<raft::entry>& entries) {
+  while (!runs.empty() && runs.back().first >= entries.front().index) runs.pop_back();
+  for (const raft::entry& one : entries) {
+    if (runs.empty() || runs.back().term != one.term) runs.push_back({one.index, one.term});
+  }
+}
+
 // Reads one file after the other and keeps the state that the next group must fit to.
 class scanner {
  public:
@@ -175,6 +183,7 @@ class scanner {
           return damaged(here_, fmt::format("entries of Raft group {} do not follow those before", item.group));
         }
         if (item.entries.empty()) continue;
+        note_terms(found_.terms[item.group], item.entries);
         found_.positions.add(item.group, item.entries.front().index, item.entries.back().index, place);
       }
     } else if (shown_ != nullptr) {

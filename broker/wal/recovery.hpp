@@ -23,9 +23,10 @@ struct recovery {
   log_end end;  // file_sequence 0: the folder holds no WAL yet
   std::map<std::uint64_t, log_file> files;
   position_index positions;
-  std::vector<std::string> spares;  // names of files that wait to be used again
-  bool vouched = true;              // the last group write needs no mark: it is one, or it begins its file
-  std::uint64_t cut_bytes = 0;      // of a group write that was torn
+  std::map<raft::group_id, std::vector<raft::term_run>> terms;  // of the entries in `positions`
+  std::vector<std::string> spares;                              // names of files that wait to be used again
+  bool vouched = true;          // the last group write needs no mark: it is one, or it begins its file
+  std::uint64_t cut_bytes = 0;  // of a group write that was torn
 };
 
 // Blocking. Changes the folder only after everything has been found sound: unfinished files of ours are removed, and

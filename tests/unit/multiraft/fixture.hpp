@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "multiraft/group.hpp"
@@ -44,11 +45,15 @@ class recorder final : public state_machine {
     ++runs;
   }
   bool can_apply() const override { return open; }
+  void office_changed() override { ++offices; }
+  void snapshot_wanted(const raft::node_id& peer) override { snapshots.push_back(peer); }
 
   std::vector<std::string> seen;
   raft::index last;
   raft::index shown;
   int runs = 0;
+  int offices = 0;                       // changes of role, leader or term
+  std::vector<raft::node_id> snapshots;  // wanted, for whom
   bool open = true;
   std::function<void(const raft::entry&)> on_apply;
 };

@@ -348,6 +348,33 @@ TEST(Group, OtherMembershipsAreRefused) {
   EXPECT_EQ(p.refused->code, raft::errc::unsupported_membership);
 }
 
+TEST(Group, ASingleVoterReadsAtOnceAndHandsOverToNobody) {
+  sim::sim_file_system fs;
+  process p(fs);
+  recorder machine;
+  auto g = p.make(machine);
+  std::vector<std::string> heard;
+  const auto read = [&] {
+    g->read_index(
+        [&](result<raft::index> got) { heard.push_back(got ? fmt::format("{}", *got) : got.error().to_string()); });
+    EXPECT_TRUE(heard.empty()) << "never inside the call";
+    p.loop.run_until_idle();
+    return std::exchange(heard, {});
+  };
+  EXPECT_THAT(read(), ::testing::ElementsAre(::testing::HasSubstr("does not lead")));
+  g->start();
+  p.loop.run_until_idle();
+  EXPECT_GT(machine.offices, 0);
+  EXPECT_THAT(read(), ::testing::ElementsAre("1"));
+  ASSERT_TRUE(g->propose(command("a")));
+  p.loop.run_until_idle();
+  EXPECT_THAT(read(), ::testing::ElementsAre("2"));
+  EXPECT_FALSE(g->transfer());
+  EXPECT_TRUE(g->propose(command("b"))) << "a transfer that was refused stops nothing";
+  g->stop();
+  EXPECT_THAT(read(), ::testing::ElementsAre(::testing::HasSubstr("stopped")));
+}
+
 TEST(Group, TwoGroupsShareTheirSyncs) {
   sim::sim_file_system fs;
   process p(fs);

@@ -131,6 +131,11 @@ TEST(WalLog, ATailIsReplacedAlsoWithinOneGroupWrite) {
   process p(fs);
   check(p);
   EXPECT_EQ(p.recovered(group_a)->last_term, raft::term(4));
+  using run = raft::term_run;
+  const std::vector<run> expected = {
+      {raft::index(1), raft::term(1)}, {raft::index(2), raft::term(3)}, {raft::index(3), raft::term(4)}};
+  EXPECT_EQ(p.recovered(group_a)->terms, expected) << "of what was replaced nothing is left";
+  EXPECT_EQ(p.recovered(group_b)->terms, std::vector<run>({{raft::index(1), raft::term(1)}}));
 }
 
 TEST(WalLog, ARunIsSeenOnlyOnceItIsDurable) {
@@ -174,6 +179,9 @@ TEST(WalLog, FilesFollowOneAnotherAndCarryTheStateOfAllGroups) {
   EXPECT_EQ(p.recovered(group_b)->first_index, raft::index(0));
   EXPECT_GT(p.recovered(group_a)->first_index, raft::index(1));
   EXPECT_EQ(p.all(group_a).back().index, raft::index(30));
+  EXPECT_TRUE(p.recovered(group_b)->terms.empty());
+  ASSERT_EQ(p.recovered(group_a)->terms.size(), 1U);
+  EXPECT_EQ(p.recovered(group_a)->terms[0].first, p.recovered(group_a)->first_index);
 }
 
 TEST(WalLog, EachFileHasAnIncarnationOfItsOwn) {
