@@ -8,13 +8,11 @@
 #include "base/check.hpp"
 #include "base/endian.hpp"
 #include "net/errc.hpp"
+#include "net/write_step.hpp"
 
 namespace braidmq::net {
 namespace {
 
-// One write call: small, so that a slow reader that still takes something is seen to be alive.
-constexpr std::size_t write_step_bytes = std::size_t{256} * 1024;
-constexpr std::size_t write_step_parts = 64;
 // A timer that fires later than this was held up by our own loop: the peer's bytes may wait in the kernel, unread.
 constexpr io::duration late_timer = std::chrono::seconds(1);
 // A frame that holds memory for which others wait has to come at this rate, after a moment to begin.
@@ -303,24 +301,10 @@ void connection::write_soon() {
 
 void connection::write() {
   if (writing_ || closed_ || outgoing_.empty()) return;
-  std::vector<bytes> parts;
-  parts.reserve(std::min(outgoing_.size(), write_step_parts));
-  std::size_t size = 0;
-  while (!outgoing_.empty() && size < write_step_bytes && parts.size() < write_step_parts) {
-    auto& next = outgoing_.front();
-    const auto length = std::min(next.size(), write_step_bytes - size);
-    size += length;
-    if (length < next.size()) {
-      parts.push_back(next.slice(0, length));
-      next = next.slice(length);
-    } else {
-      parts.push_back(std::move(next));
-      outgoing_.pop_front();
-    }
-  }
+  write_step step = take_write_step(outgoing_);
   writing_ = true;
   last_taken_ = context_.clock.now();
-  stream_->write(std::move(parts), [weak = weak_from_this(), size](status written) {
+  stream_->write(std::move(step.parts), [weak = weak_from_this(), size = step.size_bytes](status written) {
     if (const auto self = weak.lock()) self->on_written(size, written);
   });
 }

@@ -8,14 +8,12 @@
 
 #include "base/check.hpp"
 #include "base/endian.hpp"
+#include "net/write_step.hpp"
 
 namespace braidmq::peer {
 namespace {
 
 constexpr std::size_t length_bytes = sizeof(std::int32_t);
-// One write call: small, so that a slow reader that still takes something is seen to be alive.
-constexpr std::size_t write_step_bytes = std::size_t{256} * 1024;
-constexpr std::size_t write_step_parts = 64;
 
 bytes length_of(const bytes& frame) {
   std::array<std::byte, length_bytes> length{};
@@ -81,23 +79,10 @@ void channel::queue(bytes frame) {
 
 void channel::write() {
   if (writing_ || closed_ || outgoing_.empty()) return;
-  std::vector<bytes> parts;
-  std::size_t size = 0;
-  while (!outgoing_.empty() && size < write_step_bytes && parts.size() < write_step_parts) {
-    bytes& next = outgoing_.front();
-    const std::size_t length = std::min(next.size(), write_step_bytes - size);
-    size += length;
-    if (length < next.size()) {
-      parts.push_back(next.slice(0, length));
-      next = next.slice(length);
-    } else {
-      parts.push_back(std::move(next));
-      outgoing_.pop_front();
-    }
-  }
+  net::write_step step = net::take_write_step(outgoing_);
   writing_ = true;
   last_taken_ = context_.clock.now();
-  stream_->write(std::move(parts), [weak = weak_from_this(), size](status written) {
+  stream_->write(std::move(step.parts), [weak = weak_from_this(), size = step.size_bytes](status written) {
     if (const auto self = weak.lock()) self->on_written(size, written);
   });
 }
