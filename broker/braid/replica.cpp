@@ -237,7 +237,19 @@ void replica::applied(raft::index index) {
   checkpointer_.applied(index, std::exchange(unpublished_entry_bytes_, 0), applied_term_);
 }
 
+multiraft::office replica::office() const {
+  const std::lock_guard guard(office_mutex_);
+  return office_;
+}
+
+void replica::note_office() {
+  const raft::node& node = group_->node();
+  const std::lock_guard guard(office_mutex_);
+  office_ = {node.current_term(), node.leader(), node.serves() && !stopped_ && !failed_};
+}
+
 void replica::tell_serving() {
+  note_office();
   const bool serves = group_->node().serves() && !stopped_ && !failed_;
   if (std::exchange(was_serving_, serves) == serves) return;
   sweep_next_.reset();

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -28,6 +29,7 @@
 #include "io/timers.hpp"
 #include "multiraft/checkpointer.hpp"
 #include "multiraft/group.hpp"
+#include "multiraft/office.hpp"
 #include "wal/log.hpp"
 
 namespace braidmq::braid {
@@ -186,6 +188,8 @@ class replica final : private multiraft::state_machine, private multiraft::check
   void when_applied(const model::topic_id& topic, std::uint64_t metadata_index, io::duration timeout,
                     unique_function<void(status)> done);
 
+  // Who leads this braid, as this replica knows it. Any thread.
+  multiraft::office office() const;
   replica_stats statistics() const;
   const machine& state() const { return machine_; }
 
@@ -294,6 +298,10 @@ class replica final : private multiraft::state_machine, private multiraft::check
   raft::index level_at_;                                  // the last entry proposed here that raises the level
   std::int64_t last_proposed_time_ms_ = 0;
 
+  void note_office();
+
+  mutable std::mutex office_mutex_;  // guards office_ alone; held for a copy
+  multiraft::office office_;
   unique_function<void(bool)> on_serving_;
   unique_function<void(std::uint64_t)> on_deletions_applied_;
   bool tell_deletions_ = false;

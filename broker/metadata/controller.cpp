@@ -77,6 +77,17 @@ image_ptr controller::current() const {
   return image_;
 }
 
+multiraft::office controller::office() const {
+  const std::lock_guard guard(image_mutex_);
+  return office_;
+}
+
+void controller::note_office() {
+  const raft::node& node = group_->node();
+  const std::lock_guard guard(image_mutex_);
+  office_ = {node.current_term(), node.leader(), node.serves() && !stopped_};
+}
+
 void controller::when_current(io::duration timeout, unique_function<void(status)> done) {
   owner_.post([this, alive = std::weak_ptr(alive_), timeout, done = std::move(done)]() mutable {
     if (alive.expired()) return;
@@ -303,6 +314,7 @@ void controller::apply(const raft::entry& entry) {
 }
 
 void controller::applied(raft::index index) {
+  note_office();
   if (!stopped_ && !is_current() && group_->node().serves()) {
     is_current_.store(true, std::memory_order_release);
     tell_waiters({});

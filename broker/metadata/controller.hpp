@@ -21,6 +21,7 @@
 #include "metadata/machine.hpp"
 #include "multiraft/checkpointer.hpp"
 #include "multiraft/group.hpp"
+#include "multiraft/office.hpp"
 #include "wal/log.hpp"
 
 namespace braidmq::metadata {
@@ -82,6 +83,8 @@ class controller final : private multiraft::state_machine, private multiraft::ch
 
   // From any thread.
   image_ptr current() const;
+  // Who leads the metadata quorum, as this member knows it.
+  multiraft::office office() const;
   void create_topic(new_topic topic, io::duration timeout,
                     unique_function<void(result<std::shared_ptr<const topic_image>>)> done);
   // Gives the topic as it is then; when that is what it was, nothing is written and changed_index stays.
@@ -147,6 +150,7 @@ class controller final : private multiraft::state_machine, private multiraft::ch
   // What this broker says of itself once everything proposed has been applied; none before its id is claimed.
   std::optional<broker_registration> latest_registration() const;
   void publish();
+  void note_office();
 
   controller_options options_;
   io::executor& owner_;
@@ -184,8 +188,9 @@ class controller final : private multiraft::state_machine, private multiraft::ch
   bool stopped_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for tasks that outlive this object
 
-  mutable std::mutex image_mutex_;  // guards image_ alone; held for a pointer copy
+  mutable std::mutex image_mutex_;  // guards image_ and office_ alone; held for a copy
   image_ptr image_;
+  multiraft::office office_;
 };
 
 }  // namespace braidmq::metadata
