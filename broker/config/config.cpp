@@ -124,6 +124,33 @@ status read_listeners(broker_config& target) {
   return {};
 }
 
+// The other brokers that vote. A cluster of one needs none of it.
+status read_voters(broker_config& target) {
+  auto controller = io::parse_endpoint(target.controller_listener_text);
+  if (!controller) return tl::unexpected(with_context(controller.error(), "controller.listener"));
+  auto braid = io::parse_endpoint(target.braid_listener_text);
+  if (!braid) return tl::unexpected(with_context(braid.error(), "braid.listener"));
+  target.controller_listener = std::move(*controller);
+  target.braid_listener = std::move(*braid);
+  if (target.voters_text.empty() && !target.braid_voters_text.empty()) {
+    return fail(errc::bad_value, "braid.voters is given without controller.quorum.voters");
+  }
+  auto voters = parse_voters(target.voters_text, target.braid_voters_text, target.braid_listener.port);
+  if (!voters) return tl::unexpected(with_context(voters.error(), "controller.quorum.voters"));
+  target.voters = std::move(*voters);
+  if (target.voters.empty()) return {};
+  if (std::ranges::find(target.voters, target.broker_id, &voter::broker) == target.voters.end()) {
+    return fail(
+        errc::bad_value,
+        fmt::format("broker {} is not among controller.quorum.voters: brokers that do not vote are not built yet",
+                    target.broker_id));
+  }
+  if (target.voters.size() > 1 && target.secret_file.empty()) {
+    return fail(errc::bad_value, "brokers know each other by a secret: braid.secret.file must be given");
+  }
+  return {};
+}
+
 // What follows from several keys, and what a single range cannot say.
 status complete(broker_config& target) {
   if (target.data_dir.empty()) return fail(errc::bad_value, "data.dir must be given: where the broker keeps its data");
@@ -143,7 +170,8 @@ status complete(broker_config& target) {
     return fail(errc::bad_value, fmt::format("cluster.id '{}' is not an id: 22 characters of A-Z, a-z, 0-9, '-', '_'",
                                              target.cluster_id));
   }
-  return read_listeners(target);
+  BRAID_TRY_VOID(read_listeners(target));
+  return read_voters(target);
 }
 
 broker_config defaults() {

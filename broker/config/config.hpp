@@ -12,6 +12,7 @@
 #include "base/result.hpp"
 #include "config/errc.hpp"
 #include "config/listeners.hpp"
+#include "config/voters.hpp"
 
 namespace braidmq::config {
 
@@ -21,6 +22,14 @@ struct broker_config {
   std::int64_t broker_id_offset = 0;
   std::string cluster_id;
   std::string bootstrap;  // initial or existing
+  std::string voters_text;
+  std::string braid_voters_text;
+  std::string controller_listener_text;
+  std::string braid_listener_text;
+  std::vector<voter> voters;  // by rising id; empty: this broker is the only one
+  io::endpoint controller_listener;
+  io::endpoint braid_listener;
+  std::string rack;
   std::string data_dir;
   std::string wal_dir;  // never empty: data.dir + "/wal" when not given
   std::string listeners_text;

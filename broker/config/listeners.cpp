@@ -5,15 +5,10 @@
 #include <fmt/format.h>
 
 #include "config/errc.hpp"
+#include "config/list_text.hpp"
 
 namespace braidmq::config {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 result<listener> parse_listener(std::string_view text) {
   const auto refuse = [text](std::string_view why) {
@@ -40,9 +35,8 @@ bool is_everywhere(const std::string& host) {
 
 result<std::vector<listener>> parse_listeners(std::string_view text) {
   std::vector<listener> all;
-  while (!text.empty()) {
-    const auto comma = text.find(',');
-    BRAID_TRY(one, parse_listener(trimmed(text.substr(0, comma))));
+  for (const std::string_view part : split_list(text)) {
+    BRAID_TRY(one, parse_listener(part));
     for (const auto& other : all) {
       if (other.name == one.name) return fail(errc::bad_value, fmt::format("listener {} occurs twice", one.name));
       if (one.address.port != 0 && other.address == one.address) {
@@ -51,16 +45,13 @@ result<std::vector<listener>> parse_listeners(std::string_view text) {
       }
     }
     all.push_back(std::move(one));
-    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
   }
   return all;
 }
 
 result<std::vector<std::string>> parse_names(std::string_view text, const std::vector<listener>& listeners) {
   std::vector<std::string> names;
-  while (!text.empty()) {
-    const auto comma = text.find(',');
-    const auto name = trimmed(text.substr(0, comma));
+  for (const std::string_view name : split_list(text)) {
     if (std::ranges::none_of(listeners, [&](const listener& one) { return one.name == name; })) {
       return fail(errc::bad_value, fmt::format("\"{}\" is not in listeners", name));
     }
@@ -68,7 +59,6 @@ result<std::vector<std::string>> parse_names(std::string_view text, const std::v
       return fail(errc::bad_value, fmt::format("{} occurs twice", name));
     }
     names.emplace_back(name);
-    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
   }
   return names;
 }

@@ -20,7 +20,7 @@ constexpr std::int64_t int32_max = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t int64_max = std::numeric_limits<std::int64_t>::max();
 
 // clang-format off
-const std::array<key_spec, 42> keys = {{
+const std::array<key_spec, 47> keys = {{
     {.name = "broker.id", .member = &broker_config::broker_id, .default_value = "0", .min = 0, .max = int32_max,
      .words = "Number of this broker, unique in the cluster and the same for ever"},
     {.name = "braid.broker.id.offset", .member = &broker_config::broker_id_offset, .default_value = "0", .min = 0,
@@ -30,6 +30,18 @@ const std::array<key_spec, 42> keys = {{
     {.name = "braid.bootstrap", .member = &broker_config::bootstrap, .default_value = "initial",
      .choices = "initial|existing",
      .words = "Whether this broker may found its cluster on empty folders; existing: it must find its data"},
+    {.name = "controller.quorum.voters", .member = &broker_config::voters_text, .default_value = "",
+     .words = "The brokers that found the cluster together and vote in it, as ID@host:port of their controller.listener, "
+              "by commas or as a list, the same for all; empty: this broker is a cluster of its own"},
+    {.name = "braid.voters", .member = &broker_config::braid_voters_text, .default_value = "",
+     .words = "The same brokers as ID@host:port of their braid.listener; empty: the hosts of controller.quorum.voters with "
+              "the port of this broker's braid.listener"},
+    {.name = "controller.listener", .member = &broker_config::controller_listener_text, .default_value = "127.0.0.1:9095",
+     .words = "Where other brokers reach this one for the metadata quorum; opened when there are other voters"},
+    {.name = "braid.listener", .member = &broker_config::braid_listener_text, .default_value = "127.0.0.1:9094",
+     .words = "Where other brokers reach this one for the replication of braids; opened when there are other voters"},
+    {.name = "broker.rack", .member = &broker_config::rack, .default_value = "",
+     .words = "Where this broker stands (a zone): clients that say the same fetch from it; empty: nowhere"},
     {.name = "data.dir", .member = &broker_config::data_dir, .default_value = "",
      .words = "Folder of segments, checkpoints and metadata; must be given"},
     {.name = "wal.dir", .member = &broker_config::wal_dir, .default_value = "",
@@ -43,7 +55,8 @@ const std::array<key_spec, 42> keys = {{
     {.name = "admin.listener", .member = &broker_config::admin_listener_text, .default_value = "127.0.0.1:9644",
      .words = "Where health, metrics and administration are served by HTTP"},
     {.name = "braid.secret.file", .member = &broker_config::secret_file, .default_value = "",
-     .words = "File with the secrets that HTTP changes need, one of 32 bytes or more a line; empty: no changes by HTTP"},
+     .words = "File with the secrets that HTTP changes and other brokers need, one of 32 bytes or more a line; empty: no "
+              "changes by HTTP, and no other brokers"},
     {.name = "num.partitions", .member = &broker_config::num_partitions, .default_value = "1", .min = 1, .max = 100'000,
      .words = "Partitions of a topic that is created without a number"},
     {.name = "auto.create.topics.enable", .member = &broker_config::auto_create_topics, .default_value = "false",

@@ -24,14 +24,20 @@ using asio::ip::tcp;
 // spin.
 constexpr auto accept_pause = std::chrono::milliseconds(100);
 
+std::vector<runtime::shard*> all_of(runtime::shard_set& shards) {
+  std::vector<runtime::shard*> all;
+  for (std::size_t i = 0; i < shards.size(); ++i) all.push_back(&shards.at(i));
+  return all;
+}
+
 }  // namespace
 
 // The acceptor runs on the first shard. Callbacks there hold the state, so the listener may go at any time.
 struct tcp_listener::state : std::enable_shared_from_this<tcp_listener::state> {
-  state(io::endpoint at, runtime::shard_set& all, connected_callback callback)
+  state(io::endpoint at, std::vector<runtime::shard*> all, connected_callback callback)
       : wanted(std::move(at)),
-        shards(all),
-        home(all.at(0)),
+        shards(std::move(all)),
+        home(*shards.at(0)),
         acceptor(home.context()),
         on_connected(std::move(callback)) {}
 
@@ -64,7 +70,7 @@ struct tcp_listener::state : std::enable_shared_from_this<tcp_listener::state> {
 
   void accept() {
     if (stopped) return;
-    auto& target = shards.at(next);
+    auto& target = *shards.at(next);
     next = (next + 1) % shards.size();
     acceptor.async_accept(target.context(),
                           [self = shared_from_this(), &target](const std::error_code& code, tcp::socket socket) {
@@ -87,7 +93,7 @@ struct tcp_listener::state : std::enable_shared_from_this<tcp_listener::state> {
   }
 
   const io::endpoint wanted;
-  runtime::shard_set& shards;
+  const std::vector<runtime::shard*> shards;
   runtime::shard& home;
   tcp::acceptor acceptor;
   connected_callback on_connected;
@@ -100,15 +106,25 @@ struct tcp_listener::state : std::enable_shared_from_this<tcp_listener::state> {
 
 result<std::unique_ptr<tcp_listener>> tcp_listener::bind(const io::endpoint& at, runtime::shard_set& shards,
                                                          connected_callback on_connected) {
+  return bind(at, all_of(shards), std::move(on_connected));
+}
+
+result<std::unique_ptr<tcp_listener>> tcp_listener::bind(const io::endpoint& at, std::vector<runtime::shard*> shards,
+                                                         connected_callback on_connected) {
   BRAID_TRY(address, resolve_to_listen(at));
-  auto made = std::make_shared<state>(at, shards, std::move(on_connected));
+  auto made = std::make_shared<state>(at, std::move(shards), std::move(on_connected));
   if (const auto code = made->bind(address)) return tl::unexpected(made->refusal(code));
   return std::unique_ptr<tcp_listener>(new tcp_listener(made));
 }
 
 result<std::unique_ptr<tcp_listener>> tcp_listener::open(const io::endpoint& at, runtime::shard_set& shards,
                                                          connected_callback on_connected) {
-  BRAID_TRY(listener, bind(at, shards, std::move(on_connected)));
+  return open(at, all_of(shards), std::move(on_connected));
+}
+
+result<std::unique_ptr<tcp_listener>> tcp_listener::open(const io::endpoint& at, std::vector<runtime::shard*> shards,
+                                                         connected_callback on_connected) {
+  BRAID_TRY(listener, bind(at, std::move(shards), std::move(on_connected)));
   BRAID_TRY_VOID(listener->state_->listen());
   listener->state_->home.post([made = listener->state_] { made->accept(); });
   return std::move(listener);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "base/unique_function.hpp"
 #include "io/endpoint.hpp"
@@ -29,9 +30,13 @@ class tcp_listener {
   // address_in_use, whose message names the holder and a free port; not_reachable (no such address, no permission).
   static result<std::unique_ptr<tcp_listener>> open(const io::endpoint& at, runtime::shard_set& shards,
                                                     connected_callback on_connected);
+  static result<std::unique_ptr<tcp_listener>> open(const io::endpoint& at, std::vector<runtime::shard*> shards,
+                                                    connected_callback on_connected);
   // The same in two steps: the port is taken, but connections are refused until listen(). `done` runs on the first
   // shard with address_in_use or not_reachable; listening twice does nothing.
   static result<std::unique_ptr<tcp_listener>> bind(const io::endpoint& at, runtime::shard_set& shards,
+                                                    connected_callback on_connected);
+  static result<std::unique_ptr<tcp_listener>> bind(const io::endpoint& at, std::vector<runtime::shard*> shards,
                                                     connected_callback on_connected);
   void listen(unique_function<void(status)> done);
   ~tcp_listener();
