@@ -8,9 +8,11 @@
 #include <asio/io_context.hpp>
 #include <spdlog/spdlog.h>
 
+#include "admin/secret_file.hpp"
 #include "app/broker_api.hpp"
 #include "app/broker_metrics.hpp"
 #include "app/descriptors.hpp"
+#include "net/tcp_connect.hpp"
 #include "runtime/resources.hpp"
 
 namespace braidmq::app {
@@ -34,14 +36,12 @@ constexpr std::size_t tail_cache_bytes = std::size_t{64} << 20U;
 constexpr std::size_t requests_bytes = std::size_t{256} << 20U;
 constexpr std::size_t answers_bytes = std::size_t{512} << 20U;
 
-server::broker_options options_of(const config::broker_config& config, std::optional<uuid> cluster_id,
-                                  const runtime::resources& available, const memory_bounds& bounds) {
+server::broker_options options_of(const config::broker_config& config, const runtime::resources& available,
+                                  const memory_bounds& bounds) {
   server::broker_options options;
   options.id = model::broker_id(static_cast<std::int32_t>(config.broker_id));
   options.data_dir = config.data_dir;
   options.wal_dir = config.wal_dir;
-  options.cluster_id = cluster_id;
-  options.may_found = config.bootstrap == "initial";
   options.pushed = config.pushed_listeners;
   options.wal_file_bytes = static_cast<std::uint64_t>(config.wal_file_bytes);
   options.log.segments.ms = config.log_roll_ms;
@@ -113,15 +113,53 @@ process::~process() {
 result<std::unique_ptr<process>> process::start(const config::broker_config& config) {
   std::unique_ptr<process> made(new process(config));
   BRAID_TRY_VOID(made->open_listeners());
+  BRAID_TRY_VOID(made->open_peer_listeners());
   BRAID_TRY_VOID(made->open_admin());
-  BRAID_TRY_VOID(made->open_broker());
-  made->make_shard_parts();
-  made->metadata_shard_.start();
-  made->shards_.start();
-  made->broker_->start();
-  made->serving_ = true;
-  spdlog::info("{} shards on {}", made->shards_.size(), to_string(made->resources_));
+  BRAID_TRY_VOID(made->open_cluster());
+  if (made->cluster_->is_born()) {
+    BRAID_TRY_VOID(made->serve());
+    made->start_metadata();
+    made->cluster_->start([] {});
+    return made;
+  }
+  // The braid's shard does not run before there is a broker; the metadata's has time for its making, which finds empty
+  // folders.
+  made->start_metadata();
+  made->cluster_->start([process = made.get()] {
+    const uuid id = *process->cluster_->cluster_id();
+    spdlog::info("the cluster is born: {}", id);
+    if (const status serves = process->serve(); !serves) end_at_once(serves.error());
+  });
   return made;
+}
+
+void process::start_metadata() {
+  metadata_shard_.start();
+  metadata_runs_ = true;
+}
+
+// From here on there is a broker.
+status process::serve() {
+  BRAID_TRY_VOID(open_broker());
+  make_shard_parts();
+  shards_.start();
+  broker_->start();
+  listen();
+  serving_ = true;
+  spdlog::info("{} shards on {}", shards_.size(), to_string(resources_));
+  return {};
+}
+
+// Clients of a broker that waits for others are refused, not left waiting.
+void process::listen() {
+  if (!has_peers()) return;
+  for (std::size_t i = 0; i < config_.listeners.size(); ++i) {
+    const std::string& name = config_.listeners[i].name;
+    if (std::ranges::find(config_.pushed_listeners, name) != config_.pushed_listeners.end()) continue;
+    listeners_[i]->listen([name](const status& listens) {
+      if (!listens) end_at_once(with_context(listens.error(), "listener " + name));
+    });
+  }
 }
 
 status process::open_listeners() {
@@ -138,13 +176,29 @@ status process::open_listeners() {
     const auto& pushed = config_.pushed_listeners;
     const bool is_pushed = std::ranges::find(pushed, name) != pushed.end();
     // Of a pushed one the port is taken, so that an occupied one ends the start; it listens when its address is known.
-    auto opened = is_pushed ? net::tcp_listener::bind(config_.listeners[i].address, shards_, connected)
-                            : net::tcp_listener::open(config_.listeners[i].address, shards_, connected);
+    auto opened = is_pushed || has_peers() ? net::tcp_listener::bind(config_.listeners[i].address, shards_, connected)
+                                           : net::tcp_listener::open(config_.listeners[i].address, shards_, connected);
     if (!opened) return tl::unexpected(with_context(std::move(opened).error(), "listener " + name));
     listeners_.push_back(std::move(*opened));
     if (is_pushed) pushed_.add(name, *listeners_.back());
   }
   return {};
+}
+
+status process::open_peer_listeners() {
+  if (!has_peers()) return {};
+  const auto open = [this](const io::endpoint& at, runtime::shard& on, std::string_view key, auto take) -> status {
+    auto opened = net::tcp_listener::open(
+        at, std::vector<runtime::shard*>{&on},
+        [this, take](runtime::shard&, std::unique_ptr<io::stream> stream) { take(*cluster_, std::move(stream)); });
+    if (!opened) return tl::unexpected(with_context(std::move(opened).error(), std::string(key)));
+    peer_listeners_.push_back(std::move(*opened));
+    return {};
+  };
+  BRAID_TRY_VOID(open(config_.controller_listener, metadata_shard_, "controller.listener",
+                      [](server::membership& to, auto stream) { to.take_metadata(std::move(stream)); }));
+  return open(config_.braid_listener, shards_.at(0), "braid.listener",
+              [](server::membership& to, auto stream) { to.take_braid(std::move(stream)); });
 }
 
 status process::open_admin() {
@@ -161,9 +215,38 @@ status process::open_admin() {
   return {};
 }
 
+status process::open_cluster() {
+  server::membership_options options;
+  options.id = model::broker_id(static_cast<std::int32_t>(config_.broker_id));
+  options.data_dir = config_.data_dir;
+  options.wal_dir = config_.wal_dir;
+  if (!config_.cluster_id.empty()) options.cluster_id = uuid::parse(config_.cluster_id);
+  options.may_found = config_.bootstrap == "initial";
+  options.newest_apply_level = braid::newest_apply_level;
+  for (const config::voter& one : config_.voters) {
+    options.voters.push_back({model::broker_id(one.broker), one.metadata, one.braid});
+  }
+  if (has_peers()) {
+    BRAID_TRY(secrets, admin::secret_file(config_.secret_file).read());
+    options.secrets = std::move(secrets);
+  }
+  const auto connect_on = [](runtime::shard& shard) {
+    return [&shard](const io::endpoint& to, io::duration timeout, auto done) {
+      net::tcp_connect(shard, to, timeout, std::move(done));
+    };
+  };
+  auto opened = server::membership::open(
+      std::move(options),
+      {io::posix_file_system(), io::system_random(), io::system_clock(), metadata_shard_, metadata_shard_,
+       connect_on(metadata_shard_), shards_.at(0), shards_.at(0), connect_on(shards_.at(0)), metadata_disk_},
+      [](const error& why) { end_at_once(why); });
+  if (!opened) return tl::unexpected(std::move(opened).error());
+  cluster_ = std::move(*opened);
+  waiting_ = true;
+  return {};
+}
+
 status process::open_broker() {
-  std::optional<uuid> cluster_id;
-  if (!config_.cluster_id.empty()) cluster_id = uuid::parse(config_.cluster_id);
   server::broker_environment environment{io::posix_file_system(), io::system_clock(), io::system_random(),
                                          metadata_shard_,         metadata_shard_,    metadata_disk_,
                                          shards_.at(0),           shards_.at(0),      wal_disk_,
@@ -185,7 +268,7 @@ status process::open_broker() {
   environment.on_start_phase = [](const std::string& done, io::duration took) {
     spdlog::info("start: {}, {} ms", done, std::chrono::duration_cast<std::chrono::milliseconds>(took).count());
   };
-  auto opened = server::broker::open(options_of(config_, cluster_id, resources_, bounds_), environment,
+  auto opened = server::broker::open(options_of(config_, resources_, bounds_), environment, *cluster_,
                                      [](const error& why) { end_at_once(why); });
   if (!opened) return tl::unexpected(std::move(opened).error());
   broker_ = std::move(*opened);
@@ -237,7 +320,11 @@ void process::make_shard_parts() {
 }
 
 std::vector<std::string> process::readiness() const {
-  if (!serving_) return {"the broker is starting"};
+  if (!serving_) {
+    std::vector<std::string> waits = waiting_ ? cluster_->waits_for() : std::vector<std::string>();
+    if (waits.empty()) waits.emplace_back("the broker is starting");
+    return waits;
+  }
   std::vector<std::string> missing = broker_->readiness();
   std::ranges::move(pushed_.missing(), std::back_inserter(missing));
   return missing;
@@ -268,6 +355,8 @@ std::string process::admin_address() const {
 void process::stop() {
   if (std::exchange(stopped_, true)) return;
   for (auto& listener : listeners_) listener->stop();
+  for (auto& listener : peer_listeners_) listener->stop();
+  if (!serving_) stop_cluster();
   if (serving_) {
     drain_connections();
     std::promise<void> stopped;
@@ -275,10 +364,12 @@ void process::stop() {
     if (stopped.get_future().wait_for(stop_deadline) != std::future_status::ready) {
       end_at_once({std::make_error_code(std::errc::timed_out), "the broker did not stop in time"});
     }
+    stop_cluster();  // last: what is under way needs the others
   }
   serving_ = false;
   if (admin_) admin_->stop();
   listeners_.clear();
+  peer_listeners_.clear();
   shards_.stop();
   metadata_shard_.stop();
   // What the disks still have to do is done before the objects go that it would tell.
@@ -288,6 +379,7 @@ void process::stop() {
   background_.stop();
   parts_.clear();
   broker_.reset();
+  cluster_.reset();
 }
 
 // Requests that are here get their answers; fetches that wait get what there is.
@@ -302,6 +394,18 @@ void process::drain_connections() {
     }
   }
   for (auto& one : drained) one.wait_for(drain_deadline + std::chrono::seconds(1));
+}
+
+// After this a cluster that waits for its birth is not born here, in this life.
+void process::stop_cluster() {
+  if (!metadata_runs_ || !has_peers()) return;
+  std::promise<void> stopped;
+  metadata_shard_.post([this, &stopped] {
+    cluster_->stop_metadata();
+    stopped.set_value();
+  });
+  stopped.get_future().wait();
+  if (serving_) shards_.at(0).post([this] { cluster_->stop_braid(); });
 }
 
 }  // namespace braidmq::app

@@ -1,5 +1,6 @@
 // The broker as a process: threads, sockets and signals around server::broker. Everything is bound and checked before
-// the data folder is touched, so that a start that fails changes nothing on disk.
+// the data folder is touched, so that a start that fails changes nothing on disk. With several voters the broker comes
+// to be when their cluster has been born, which may take until the last of them is there (server/membership.hpp).
 //
 // Threads: one shard per core (the first one carries the braid), one for the metadata quorum, one per disk duty; the
 // main thread waits for signals.
@@ -22,6 +23,7 @@
 #include "runtime/shard_set.hpp"
 #include "server/broker.hpp"
 #include "server/dispatcher.hpp"
+#include "server/membership.hpp"
 
 namespace braidmq::app {
 
@@ -54,11 +56,18 @@ class process {
 
   explicit process(const config::broker_config& config);
 
+  bool has_peers() const { return config_.voters.size() > 1; }
   status open_listeners();
+  status open_peer_listeners();
   std::vector<server::endpoint> fixed_addresses() const;
   status open_admin();
+  status open_cluster();
   status open_broker();
   void make_shard_parts();
+  void start_metadata();
+  status serve();
+  void listen();
+  void stop_cluster();
   void drain_connections();
 
   config::broker_config config_;
@@ -74,11 +83,15 @@ class process {
   io::thread_executor background_{"checkpoints", multiraft::checkpoint_options{}.syncs_at_once};
   std::vector<std::shared_ptr<net::connection_limiter>> limiters_;  // by listener
   std::vector<shard_part> parts_;                                   // by shard
+  std::unique_ptr<server::membership> cluster_;
   std::unique_ptr<server::broker> broker_;
   std::vector<std::unique_ptr<net::tcp_listener>> listeners_;
+  std::vector<std::unique_ptr<net::tcp_listener>> peer_listeners_;
   pushed_listeners pushed_;
   std::unique_ptr<admin::http_server> admin_;
+  std::atomic<bool> waiting_{false};  // cluster_ is there: admin threads may look
   std::atomic<bool> serving_{false};  // broker_ is there and shards run: admin threads may look
+  bool metadata_runs_ = false;
   bool stopped_ = false;
 };
 

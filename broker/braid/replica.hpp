@@ -158,6 +158,8 @@ class replica final : private multiraft::state_machine, private multiraft::check
   }
   void start();
   void stop();
+  // A message of another voter.
+  void step(raft::message message) { group_->step(std::move(message)); }
 
   // `accepted` runs when the request has its place in the order of the braid: the caller may hand over the next one.
   // `done` runs after that, once: outcomes as in the unit, or not_leader, too_large, timed_out, stopped for all of it.

@@ -75,6 +75,8 @@ class controller final : private multiraft::state_machine, private multiraft::ch
   // On the metadata executor.
   void start();
   void stop();
+  // A message of another voter.
+  void step(raft::message message) { group_->step(std::move(message)); }
   // Before start(): how clients reach this broker. `fixed` replaces what the log says; of the listeners in `pushed` the
   // log's addresses stay, for they are told at run time.
   void set_listeners(std::vector<advertised_listener> fixed, std::vector<std::string> pushed);

@@ -80,6 +80,7 @@ std::optional<birth_state> birth::next() const {
 }
 
 std::optional<birth_state> birth::next_of_founder() const {
+  if (!durable_.record && !config_.may_found) return std::nullopt;
   founding now{drawn_, {config_.self}};
   for (const model::broker_id voter : config_.voters) {
     if (voter.value() == config_.self.broker) continue;
@@ -97,7 +98,7 @@ std::optional<birth_state> birth::next_of_founder() const {
 
 std::optional<birth_state> birth::next_of_other() const {
   const report* founder = report_of(config_.voters.front());
-  if (durable_.record || founder == nullptr || !founder->state.record) return std::nullopt;
+  if (durable_.record || !config_.may_found || founder == nullptr || !founder->state.record) return std::nullopt;
   const founding& record = *founder->state.record;
   const bool same_voters = std::ranges::equal(record.voters, config_.voters, {}, &raft::node_id::broker,
                                               [](model::broker_id id) { return id.value(); });
@@ -154,6 +155,13 @@ std::vector<std::string> birth::waits_for() const {
     } else if (std::string trouble = trouble_with(*theirs); !trouble.empty()) {
       words.push_back(std::move(trouble));
     }
+  }
+  if (words.empty() && !durable_.record && !config_.may_found) {
+    words.emplace_back(
+        "braid.bootstrap is existing, and no voter knows of a cluster: attach the volumes with which these brokers "
+        "have "
+        "run; if those of a majority are gone for good, restore a backup, or set braid.bootstrap=initial to found a "
+        "new, empty cluster");
   }
   if (words.empty()) words.emplace_back("the cluster is being founded");
   return words;

@@ -43,6 +43,7 @@ struct birth_config {
   raft::node_id self;
   std::vector<model::broker_id> voters;  // initial ones, this broker among them
   std::optional<uuid> cluster_id;        // none: a new one is drawn
+  bool may_found = true;                 // no: the cluster exists, and what is prepared anew would be another one
 };
 
 class birth {

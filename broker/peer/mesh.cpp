@@ -11,6 +11,14 @@
 
 namespace braidmq::peer {
 
+namespace {
+
+// Of the lines to one peer.
+constexpr std::size_t append_line = 0;
+constexpr std::size_t control_line = 1;
+
+}  // namespace
+
 struct mesh::line {
   model::broker_id broker;
   io::endpoint at;
@@ -19,6 +27,7 @@ struct mesh::line {
   bool stands = false;            // the handshake is over
   bool connecting = false;
   bool given_up = false;  // another address took its place
+  bool is_control = false;
   io::duration pause{};
   io::timer_id timer{0};
   std::string trouble;
@@ -61,10 +70,12 @@ void mesh::set_address(model::broker_id broker, const io::endpoint& at) {
       place->given_up = true;
       environment_.timers.cancel(place->timer);
       if (place->open) place->open->close();
+      if (place->stands && place->is_control && on_reach_) on_reach_(broker, nullptr);
     }
     place = std::make_shared<line>();
     place->broker = broker;
     place->at = at;
+    place->is_control = &place == &peer->lines[control_line];
     connect(place);
   }
 }
@@ -73,13 +84,24 @@ void mesh::listen(raft::group_id group, unique_function<void(raft::message)> tak
   groups_[group] = std::move(take);
 }
 
+void mesh::listen(frame_kind kind, unique_function<void(const acquaintance&, const bytes&)> take) {
+  kinds_[kind] = std::move(take);
+}
+
+bool mesh::send(model::broker_id to, bytes frame) {
+  const auto found = peers_.find(to);
+  const std::shared_ptr<line> by = found == peers_.end() ? nullptr : found->second->lines[control_line];
+  return by != nullptr && by->stands && by->open->send(std::move(frame));
+}
+
 bool mesh::is_append(const raft::message& message) {
   return std::holds_alternative<raft::append_request>(message.body);
 }
 
 void mesh::send(raft::group_id group, const raft::message& message) {
   const auto found = peers_.find(model::broker_id(message.to.broker));
-  const std::shared_ptr<line> by = found == peers_.end() ? nullptr : found->second->lines[is_append(message) ? 0 : 1];
+  const std::shared_ptr<line> by =
+      found == peers_.end() ? nullptr : found->second->lines[is_append(message) ? append_line : control_line];
   // Another life of that broker is another voter: it gets nothing that was meant for the one before.
   const bool stands = by != nullptr && by->stands && by->incarnation == message.to.incarnation;
   if (stands && by->open->send(encode(group, message))) {
@@ -116,13 +138,15 @@ void mesh::on_connected(const std::shared_ptr<line>& of, std::unique_ptr<io::str
     line->trouble.clear();
     peers_.at(line->broker)->incarnation = other.other.incarnation;
     ++stats_.connections_made;
+    if (line->is_control && on_reach_) on_reach_(line->broker, &other);
   };
   callbacks.on_frame = [this](const bytes&) { ++stats_.frames_refused; };  // nobody speaks here but us
   callbacks.on_closed = [this, weak](const error& why) {
     const auto line = weak.lock();
     if (line == nullptr || line->given_up) return;
-    line->stands = false;
+    const bool stood = std::exchange(line->stands, false);
     line->open.reset();
+    if (stood && line->is_control && on_reach_) on_reach_(line->broker, nullptr);
     on_line_ended(line, why);
   };
   of->open = std::make_shared<channel>(
@@ -183,6 +207,13 @@ void mesh::take(std::unique_ptr<io::stream> stream) {
 }
 
 void mesh::on_frame(const acquaintance& from, const bytes& frame) {
+  if (frame.size() >= head_bytes) {
+    const auto other = kinds_.find(static_cast<frame_kind>(load_be<std::int16_t>(frame.data())));
+    if (other != kinds_.end()) {
+      ++stats_.messages_received;
+      return other->second(from, frame);
+    }
+  }
   auto read = decode(frame, {from.other.broker.value(), from.other.incarnation}, own_id());
   const auto group = read ? groups_.find(read->group) : groups_.end();
   if (group == groups_.end()) {

@@ -19,6 +19,7 @@
 #include "io/endpoint.hpp"
 #include "io/random.hpp"
 #include "peer/channel.hpp"
+#include "peer/frame.hpp"
 #include "raft/message.hpp"
 
 namespace braidmq::peer {
@@ -74,6 +75,18 @@ class mesh {
   // Messages for a group go to `take`, from whoever proved to be the sender.
   void listen(raft::group_id group, unique_function<void(raft::message)> take);
 
+  // Frames of a kind that is none of Raft's go to `take`, from whom is proven to be the sender.
+  void listen(frame_kind kind, unique_function<void(const acquaintance&, const bytes&)> take);
+  // `changed` runs when a broker can be sent frames, with who proved to be there, and when it cannot any more, with
+  // null. One listener; before the first address.
+  void on_reach(unique_function<void(model::broker_id, const acquaintance*)> changed) {
+    on_reach_ = std::move(changed);
+  }
+  // The cluster has been founded: connections that are made from now on say so.
+  void set_cluster(const uuid& id) { self_.cluster_id = id; }
+
+  // A frame of a kind that is none of Raft's. False: nothing was sent.
+  bool send(model::broker_id to, bytes frame);
   // To message.to, if it is connected in that life.
   void send(raft::group_id group, const raft::message& message);
   // A connection that somebody opened.
@@ -102,6 +115,8 @@ class mesh {
   mesh_options options_;
   std::map<model::broker_id, std::unique_ptr<known_peer>> peers_;
   std::map<raft::group_id, unique_function<void(raft::message)>> groups_;
+  std::map<frame_kind, unique_function<void(const acquaintance&, const bytes&)>> kinds_;
+  unique_function<void(model::broker_id, const acquaintance*)> on_reach_;
   std::map<std::uint64_t, std::shared_ptr<channel>> taken_;  // connections of others
   std::uint64_t last_taken_ = 0;
   std::size_t strangers_ = 0;  // of those

@@ -178,22 +178,15 @@ bytes encode_as(raft::group_id group, const raft::message& message, const Body& 
   record.group = group.value();
   record.term = wire(message.term);
   Form::write(record, body);
-  byte_buffer frame(head_bytes + size);
-  frame.append_be(static_cast<std::int16_t>(Form::kind));
-  frame.append_be(Form::record::max_version);
-  const status written = record.encode(frame, Form::record::max_version);
-  BRAID_CHECK(written.has_value(), "a message of Raft: {}", written.error().to_string());
-  return frame.freeze();
+  return frame_of(Form::kind, record, size);
 }
 
 template <class Form>
 result<group_message> decode_as(const bytes& frame, const raft::node_id& from, const raft::node_id& to) {
-  const auto version = load_be<std::int16_t>(frame.data() + sizeof(std::int16_t));
-  auto record = Form::record::decode(frame.slice(head_bytes), version);
-  if (!record) return fail(errc::bad_frame, record.error().to_string());
+  BRAID_TRY(record, record_in<typename Form::record>(frame));
   number_reader numbers;
-  group_message read{raft::group_id(record->group), {from, to, numbers.term(record->term), {}}};
-  read.message.body = Form::read(*record, numbers);
+  group_message read{raft::group_id(record.group), {from, to, numbers.term(record.term), {}}};
+  read.message.body = Form::read(record, numbers);
   if (!numbers.good()) return fail(errc::bad_frame, "a term or an index below zero, or an entry of an unknown kind");
   return read;
 }

@@ -17,10 +17,10 @@ constexpr raft::group_id braid_group{1};
 constexpr std::uint64_t metadata_wal_file_bytes = 8ULL << 20U;  // few entries, and small ones
 constexpr std::uint64_t metadata_checkpoint_bytes = 16ULL << 20U;
 
-raft::config single_voter(model::broker_id broker, const uuid& incarnation, std::uint64_t seed) {
+raft::config config_of(const membership& cluster, std::uint64_t seed) {
   raft::config config;
-  config.self = {broker.value(), incarnation};
-  config.voters = {config.self};
+  config.self = {cluster.id().value(), cluster.incarnation()};
+  config.voters = cluster.voters();
   config.seed = seed;
   return config;
 }
@@ -36,20 +36,40 @@ std::uint64_t written_after_refusal(const broker_options& options) {
 }  // namespace
 
 result<std::unique_ptr<broker>> broker::open(broker_options options, broker_environment environment,
-                                             unique_function<void(error)> on_fatal) {
-  BRAID_TRY(folders, storage::data_folders::open(environment.fs, environment.random,
-                                                 {options.data_dir, options.wal_dir, options.id, options.may_found}));
-  std::unique_ptr<broker> made(new broker(std::move(options), environment, std::move(on_fatal), std::move(folders)));
+                                             membership& cluster, unique_function<void(error)> on_fatal) {
+  BRAID_CHECK(cluster.is_born() && cluster.id() == options.id);
+  options.cluster_id = cluster.cluster_id();
+  // What all voters have written down may be founded in the log, whenever that comes to be.
+  options.may_found = cluster.may_found() || !cluster.is_alone();
+  std::unique_ptr<broker> made(new broker(std::move(options), environment, cluster, std::move(on_fatal)));
   BRAID_TRY_VOID(made->open_planes());
   return made;
 }
 
-broker::broker(broker_options options, broker_environment environment, unique_function<void(error)> on_fatal,
-               storage::data_folders folders)
+result<std::unique_ptr<broker>> broker::open(broker_options options, broker_environment environment,
+                                             unique_function<void(error)> on_fatal) {
+  membership_options alone;
+  alone.id = options.id;
+  alone.data_dir = options.data_dir;
+  alone.wal_dir = options.wal_dir;
+  alone.cluster_id = options.cluster_id;
+  alone.may_found = options.may_found;
+  BRAID_TRY(cluster, membership::open(std::move(alone),
+                                      {environment.fs, environment.random, environment.clock, environment.metadata,
+                                       environment.metadata_timers, nullptr, environment.braid,
+                                       environment.braid_timers, nullptr, environment.metadata_disk},
+                                      [](const error&) {}));
+  BRAID_TRY(made, open(std::move(options), environment, *cluster, std::move(on_fatal)));
+  made->own_cluster_ = std::move(cluster);
+  return std::move(made);
+}
+
+broker::broker(broker_options options, broker_environment environment, membership& cluster,
+               unique_function<void(error)> on_fatal)
     : options_(std::move(options)),
       environment_(environment),
       on_fatal_(std::move(on_fatal)),
-      folders_(std::move(folders)),
+      cluster_(cluster),
       disk_guard_({{options_.data_dir, options_.wal_dir}, options_.disk_reserve_bytes, written_after_refusal(options_)},
                   {environment_.fs, environment_.metadata_disk, environment_.braid, environment_.braid_timers},
                   [this](bool is_full, const std::string& why) {
@@ -87,7 +107,9 @@ status broker::open_planes() {
 
   metadata::controller_options control;
   control.group.id = metadata_group;
-  control.group.raft = single_voter(options_.id, incarnation(), environment_.random.next_u64());
+  control.group.raft = config_of(cluster_, environment_.random.next_u64());
+  control.group.peers = cluster_.metadata_transport();
+  control.replication_factor = static_cast<std::int32_t>(cluster_.voters().size());
   control.broker = options_.id;
   control.incarnation = incarnation();
   control.cluster_id = options_.cluster_id ? *options_.cluster_id : environment_.random.next_uuid();
@@ -112,7 +134,8 @@ status broker::open_planes() {
 
   braid::replica_options data;
   data.group.id = braid_group;
-  data.group.raft = single_voter(options_.id, incarnation(), environment_.random.next_u64());
+  data.group.raft = config_of(cluster_, environment_.random.next_u64());
+  data.group.peers = cluster_.braid_transport();
   data.aggregator = options_.aggregator;
   data.log = options_.log;
   data.data_folder = folders.partitions;
@@ -163,6 +186,7 @@ void broker::start() {
     replica_->on_deletions_applied([this](std::uint64_t through) {
       environment_.metadata.post([this, through] { controller_->forget_deletions(through); });
     });
+    cluster_.listen_braid(braid_group, [this](raft::message message) { replica_->step(std::move(message)); });
     replica_->start();
     disk_guard_.start();
   });
@@ -171,6 +195,7 @@ void broker::start() {
     std::vector<metadata::advertised_listener> fixed;
     for (const endpoint& one : options_.advertised) fixed.push_back({one.listener, one.host, one.port});
     controller_->set_listeners(std::move(fixed), options_.pushed);
+    cluster_.listen_metadata(metadata_group, [this](raft::message message) { controller_->step(std::move(message)); });
     controller_->start();
   });
 }

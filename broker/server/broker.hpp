@@ -23,9 +23,9 @@
 #include "server/disk_guard.hpp"
 #include "server/drain.hpp"
 #include "server/fetch_sessions.hpp"
+#include "server/membership.hpp"
 #include "server/producer_ids.hpp"
 #include "server/topic_admin.hpp"
-#include "storage/data_folder.hpp"
 #include "wal/log.hpp"
 
 namespace braidmq::server {
@@ -108,8 +108,12 @@ struct broker_environment {
 
 class broker {
  public:
-  // Blocking: opens or formats the folders and reads the write-ahead logs. `on_fatal` is told at most once, on any of
-  // the broker's executors, when a disk has failed: nothing is acknowledged from then on and the process should end.
+  // Blocking: reads the write-ahead logs. `cluster` is born, and outlives the broker: id and cluster are its.
+  // `on_fatal` is told at most once, on any of the broker's executors, when a disk has failed: nothing is acknowledged
+  // from then on and the process should end.
+  static result<std::unique_ptr<broker>> open(broker_options options, broker_environment environment,
+                                              membership& cluster, unique_function<void(error)> on_fatal);
+  // The same of a cluster of its own, with folders that this formats or opens.
   static result<std::unique_ptr<broker>> open(broker_options options, broker_environment environment,
                                               unique_function<void(error)> on_fatal);
 
@@ -125,7 +129,9 @@ class broker {
 
   const broker_options& options() const { return options_; }
   const broker_environment& environment() const { return environment_; }
-  const uuid& incarnation() const { return folders_.incarnation(); }
+  const uuid& incarnation() const { return cluster_.incarnation(); }
+  membership& cluster() { return cluster_; }
+  const membership& cluster() const { return cluster_; }
 
   metadata::controller& controller() { return *controller_; }  // its header says which calls may come from where
   metadata::image_ptr image() const { return controller_->current(); }
@@ -147,8 +153,8 @@ class broker {
   void set_advertised(std::vector<endpoint> advertised) { options_.advertised = std::move(advertised); }
 
  private:
-  broker(broker_options options, broker_environment environment, unique_function<void(error)> on_fatal,
-         storage::data_folders folders);
+  broker(broker_options options, broker_environment environment, membership& cluster,
+         unique_function<void(error)> on_fatal);
 
   status open_planes();
   status check_cluster(const broker_folders& folders);
@@ -164,7 +170,8 @@ class broker {
   unique_function<void(error)> on_fatal_;
   std::atomic<bool> failed_{false};
   std::atomic<bool> braid_serves_{false};
-  storage::data_folders folders_;
+  std::unique_ptr<membership> own_cluster_;  // of a broker that was opened without one
+  membership& cluster_;
 
   std::unique_ptr<wal::log> metadata_wal_;
   std::unique_ptr<wal::log> wal_;
