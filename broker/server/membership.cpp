@@ -174,6 +174,7 @@ void membership::start(unique_function<void()> born) {
       } else {
         metadata_mesh_->send(broker, to_frame(birth_->durable()));
       }
+      for (auto& listener : on_reach_) listener(broker, other != nullptr);
     });
     for (const voter_address& one : options_.voters) metadata_mesh_->set_address(one.broker, one.metadata);
     run(birth_->start());

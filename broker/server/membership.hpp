@@ -103,6 +103,9 @@ class membership {
   // Not with one voter. On their executor.
   peer::mesh& metadata_mesh() { return *metadata_mesh_; }
   peer::mesh& braid_mesh() { return *braid_mesh_; }
+  // `changed` hears when a voter can be sent messages of the metadata quorum, and when it cannot any more. On the
+  // metadata executor, before or after the start; any number of listeners.
+  void on_reach(unique_function<void(model::broker_id, bool)> changed) { on_reach_.push_back(std::move(changed)); }
   // `changed` hears of the newest apply level that each voter has proven to know, on the braid's executor. Before the
   // braid's executor runs, or on it.
   void on_apply_level(unique_function<void(const raft::node_id&, std::int16_t)> changed);
@@ -135,6 +138,7 @@ class membership {
 
   std::optional<peer::birth> birth_;  // the metadata executor's, as all that follows to the meshes
   unique_function<void()> on_born_;
+  std::vector<unique_function<void(model::broker_id, bool)>> on_reach_;
   io::timer_id tell_timer_{0};
   bool stopped_ = false;
   std::shared_ptr<int> alive_ = std::make_shared<int>();  // for writes that outlive this object
