@@ -43,6 +43,8 @@ server::broker_options options_of(const config::broker_config& config, const run
   options.data_dir = config.data_dir;
   options.wal_dir = config.wal_dir;
   options.pushed = config.pushed_listeners;
+  options.heartbeat = std::chrono::milliseconds(config.heartbeat_ms);
+  options.election_timeout = std::chrono::milliseconds(config.election_timeout_ms);
   options.wal_file_bytes = static_cast<std::uint64_t>(config.wal_file_bytes);
   options.log.segments.ms = config.log_roll_ms;
   options.retention_ms = config.log_retention_ms;

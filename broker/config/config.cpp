@@ -145,6 +145,13 @@ status read_voters(broker_config& target) {
         fmt::format("broker {} is not among controller.quorum.voters: brokers that do not vote are not built yet",
                     target.broker_id));
   }
+  // Fewer beats than these in a timeout, and one that is late makes an election.
+  constexpr std::int64_t least_beats = 3;
+  if (target.election_timeout_ms < least_beats * target.heartbeat_ms) {
+    return fail(errc::bad_value, fmt::format("braid.election.timeout.ms ({}) must be {} times braid.heartbeat.ms ({}) "
+                                             "at least",
+                                             target.election_timeout_ms, least_beats, target.heartbeat_ms));
+  }
   if (target.voters.size() > 1 && target.secret_file.empty()) {
     return fail(errc::bad_value, "brokers know each other by a secret: braid.secret.file must be given");
   }

@@ -29,6 +29,8 @@ struct broker_config {
   std::vector<voter> voters;  // by rising id; empty: this broker is the only one
   io::endpoint controller_listener;
   io::endpoint braid_listener;
+  std::int64_t heartbeat_ms = 0;
+  std::int64_t election_timeout_ms = 0;
   std::string rack;
   std::string data_dir;
   std::string wal_dir;  // never empty: data.dir + "/wal" when not given

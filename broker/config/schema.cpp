@@ -20,7 +20,7 @@ constexpr std::int64_t int32_max = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t int64_max = std::numeric_limits<std::int64_t>::max();
 
 // clang-format off
-const std::array<key_spec, 47> keys = {{
+const std::array<key_spec, 49> keys = {{
     {.name = "broker.id", .member = &broker_config::broker_id, .default_value = "0", .min = 0, .max = int32_max,
      .words = "Number of this broker, unique in the cluster and the same for ever"},
     {.name = "braid.broker.id.offset", .member = &broker_config::broker_id_offset, .default_value = "0", .min = 0,
@@ -40,6 +40,11 @@ const std::array<key_spec, 47> keys = {{
      .words = "Where other brokers reach this one for the metadata quorum; opened when there are other voters"},
     {.name = "braid.listener", .member = &broker_config::braid_listener_text, .default_value = "127.0.0.1:9094",
      .words = "Where other brokers reach this one for the replication of braids; opened when there are other voters"},
+    {.name = "braid.heartbeat.ms", .member = &broker_config::heartbeat_ms, .default_value = "50", .unit = "ms", .min = 5,
+     .max = 10'000, .words = "How often a leader tells the other voters that it is there; the same for all of them"},
+    {.name = "braid.election.timeout.ms", .member = &broker_config::election_timeout_ms, .default_value = "500", .unit = "ms",
+     .min = 50, .max = 60'000,
+     .words = "A voter that has heard no leader for this long, or up to twice as long, asks to be elected"},
     {.name = "broker.rack", .member = &broker_config::rack, .default_value = "",
      .words = "Where this broker stands (a zone): clients that say the same fetch from it; empty: nowhere"},
     {.name = "data.dir", .member = &broker_config::data_dir, .default_value = "",

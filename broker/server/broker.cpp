@@ -17,12 +17,15 @@ constexpr raft::group_id braid_group{1};
 constexpr std::uint64_t metadata_wal_file_bytes = 8ULL << 20U;  // few entries, and small ones
 constexpr std::uint64_t metadata_checkpoint_bytes = 16ULL << 20U;
 
-raft::config config_of(const membership& cluster, std::uint64_t seed) {
-  raft::config config;
+void set_group(multiraft::group_options& group, const broker_options& options, const membership& cluster,
+               std::uint64_t seed) {
+  group.tick_interval = options.heartbeat;
+  raft::config& config = group.raft;
   config.self = {cluster.id().value(), cluster.incarnation()};
   config.voters = cluster.voters();
+  config.election_ticks =
+      static_cast<std::uint32_t>(std::max<std::int64_t>(options.election_timeout / options.heartbeat, 2));
   config.seed = seed;
-  return config;
 }
 
 // What is under way when writes begin to be refused: entries, in the log and in segments; what was applied and waits
@@ -107,7 +110,7 @@ status broker::open_planes() {
 
   metadata::controller_options control;
   control.group.id = metadata_group;
-  control.group.raft = config_of(cluster_, environment_.random.next_u64());
+  set_group(control.group, options_, cluster_, environment_.random.next_u64());
   control.group.peers = cluster_.metadata_transport();
   control.replication_factor = static_cast<std::int32_t>(cluster_.voters().size());
   control.broker = options_.id;
@@ -134,7 +137,7 @@ status broker::open_planes() {
 
   braid::replica_options data;
   data.group.id = braid_group;
-  data.group.raft = config_of(cluster_, environment_.random.next_u64());
+  set_group(data.group, options_, cluster_, environment_.random.next_u64());
   data.group.peers = cluster_.braid_transport();
   data.aggregator = options_.aggregator;
   data.log = options_.log;

@@ -48,6 +48,8 @@ struct broker_options {
   std::vector<endpoint> advertised;  // of listeners whose address is fixed
   std::vector<std::string> pushed;   // listeners whose address is told at run time and kept in the metadata log
 
+  io::duration heartbeat = std::chrono::milliseconds(50);
+  io::duration election_timeout = std::chrono::milliseconds(500);  // the shortest; twice as long at most
   std::uint64_t wal_file_bytes = 64ULL << 20U;
   bool wal_preallocate = true;
   storage::log_options log;
