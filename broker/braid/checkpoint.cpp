@@ -279,6 +279,7 @@ result<std::optional<machine_state>> read_checkpoint(io::file_system& fs, const 
   BRAID_TRY_VOID(
       multiraft::read_records(*reader, [&built](const multiraft::record_frame& frame) { return built.add(frame); }));
   BRAID_TRY(state, built.finish(*reader));
+  state.applied_term = reader->id().term;
   return std::optional(std::move(state));
 }
 

@@ -80,6 +80,7 @@ struct machine_state {
   hash128 hash;
   topic_rows topics;
   std::vector<pinned_partition> partitions;  // sorted by id
+  raft::term applied_term = {};              // of the entry at `applied`; only as it is read from a checkpoint
 };
 
 class machine {

@@ -126,13 +126,14 @@ std::unique_ptr<multiraft::pinned_state> pin_for_checkpoint(image_ptr from) {
   return std::make_unique<pinned_image>(std::move(from));
 }
 
-result<image_ptr> read_checkpoint(io::file_system& fs, const std::string& path, raft::group_id group) {
+result<loaded_image> read_checkpoint(io::file_system& fs, const std::string& path, raft::group_id group) {
   BRAID_TRY(reader, multiraft::checkpoint_reader::open(fs, path, group));
-  if (!reader) return image_ptr();
+  if (!reader) return loaded_image();
   image_builder built(reader->id().index);
   BRAID_TRY_VOID(
       multiraft::read_records(*reader, [&built](const multiraft::record_frame& frame) { return built.add(frame); }));
-  return built.finish(*reader);
+  BRAID_TRY(image, built.finish(*reader));
+  return loaded_image{std::move(image), reader->id().term};
 }
 
 }  // namespace braidmq::metadata

@@ -14,8 +14,12 @@ namespace braidmq::metadata {
 
 std::unique_ptr<multiraft::pinned_state> pin_for_checkpoint(image_ptr from);
 
-// Blocking, at start-up. None when there is no checkpoint at `path`. Errors: those of the file, and
-// multiraft::errc::checkpoint_damaged, checkpoint_format.
-result<image_ptr> read_checkpoint(io::file_system& fs, const std::string& path, raft::group_id group);
+struct loaded_image {
+  image_ptr image;  // null: there is no checkpoint
+  raft::term term;  // of the last entry that it holds
+};
+
+// Blocking, at start-up. Errors: those of the file, and multiraft::errc::checkpoint_damaged, checkpoint_format.
+result<loaded_image> read_checkpoint(io::file_system& fs, const std::string& path, raft::group_id group);
 
 }  // namespace braidmq::metadata

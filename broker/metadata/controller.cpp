@@ -14,8 +14,11 @@ result<std::unique_ptr<controller>> controller::create(controller_options option
                                                        unique_function<void(error)> on_fatal) {
   options.checkpoint.group = options.group.id;
   BRAID_TRY(loaded, read_checkpoint(environment.fs, options.checkpoint.path, options.group.id));
-  if (loaded) options.group.applied = raft::index(loaded->index());
-  std::unique_ptr<controller> made(new controller(std::move(options), environment, loaded, std::move(on_fatal)));
+  if (loaded.image) {
+    options.group.applied = raft::index(loaded.image->index());
+    options.group.applied_term = loaded.term;
+  }
+  std::unique_ptr<controller> made(new controller(std::move(options), environment, loaded.image, std::move(on_fatal)));
   auto group =
       multiraft::group::create(made->options_.group, environment.wal, *made, environment.owner, environment.timers,
                                [self = made.get()](error why) { self->on_fatal_(std::move(why)); });
@@ -36,19 +39,22 @@ controller::controller(controller_options options, const controller_environment&
       checkpointer_(options_.checkpoint,
                     {environment.fs, environment.background, environment.owner, environment.timers, environment.clock},
                     *this, [this](error why) { on_fatal_(std::move(why)); }),
+      retention_(options_.group.raft.voters.size(), options_.retain_bytes),
       image_(machine_.current()) {}
 
 controller::~controller() {
   for (const waiter& one : waiters_) timers_.cancel(one.timer);
   for (const watcher& one : watchers_) timers_.cancel(one.timer);
-  for (const change& one : changes_) timers_.cancel(one.timer);
+  for (const auto& [id, one] : changes_) timers_.cancel(one.timer);
+  if (retry_timer_) timers_.cancel(*retry_timer_);
+  timers_.cancel(hand_over_timer_);
 }
 
 void controller::start() {
   const raft::index loaded(machine_.current()->index());
   checkpointer_.start(loaded);
   // A kill may have come between the checkpoint and this.
-  if (loaded > raft::index(0)) wal_.release(options_.group.id, loaded + 1);
+  if (loaded > raft::index(0)) checkpointed(loaded);
   group_->start();
 }
 
@@ -61,10 +67,8 @@ void controller::stop() {
     timers_.cancel(one.timer);
     one.done(fail(errc::stopped));
   }
-  for (change& one : std::exchange(changes_, {})) {
-    timers_.cancel(one.timer);
-    if (one.done) one.done(fail(errc::stopped));
-  }
+  while (!changes_.empty()) finish(changes_.begin()->first, fail(errc::stopped));
+  if (on_handed_over_) std::exchange(on_handed_over_, nullptr)(fail(errc::stopped));
 }
 
 void controller::subscribe(unique_function<void(image_ptr)> on_image) {
@@ -199,9 +203,12 @@ void controller::create_topic(new_topic topic, io::duration timeout,
         metadata::create_topic command{topic.name, random_.next_uuid(),
                                        topic.partitions == -1 ? options_.default_partitions : topic.partitions,
                                        std::move(topic.configs)};
-        propose(std::move(command), timeout, [done = std::move(done)](result<outcome> applied) mutable {
+        const model::topic_id id = command.id;
+        propose(std::move(command), timeout, [id, done = std::move(done)](result<outcome> applied) mutable {
           if (!applied) return done(tl::unexpected(applied.error()));
-          if (applied->error) return done(fail(applied->error));
+          // Proposed twice, it meets itself.
+          const bool is_ours = applied->topic != nullptr && applied->topic->id == id;
+          if (applied->error && !is_ours) return done(fail(applied->error));
           done(applied->topic);
         });
       });
@@ -273,52 +280,17 @@ void controller::allocate_producer_ids(io::duration timeout, unique_function<voi
   });
 }
 
-std::optional<raft::index> controller::propose(command what, io::duration timeout,
-                                               unique_function<void(result<outcome>)> done) {
-  if (stopped_) {
-    done(fail(errc::stopped));
-    return std::nullopt;
-  }
-  const auto index = group_->propose(encode(what));
-  if (!index) {
-    done(fail(errc::not_controller, index.error().to_string()));
-    return std::nullopt;
-  }
-  const std::uint64_t id = ++last_change_;
-  const io::timer_id timer = timers_.schedule(timeout, [this, id] {
-    const auto found = std::ranges::find(changes_, id, &change::id);
-    if (found == changes_.end() || !found->done) return;
-    std::exchange(found->done, nullptr)(fail(errc::timed_out));
-  });
-  changes_.push_back({*index, group_->node().current_term(), timer, id, std::move(done)});
-  return *index;
-}
-
 void controller::apply(const raft::entry& entry) {
-  outcome done = machine_.apply(entry);
+  const outcome done = machine_.apply(entry);
   unpublished_entry_bytes_ += entry.payload.size();
   applied_term_ = entry.term;
-  if (proposed_registration_ && proposed_registration_->first <= entry.index) proposed_registration_.reset();
   publish();
-  while (!changes_.empty() && changes_.front().index <= entry.index) {
-    change ours = std::move(changes_.front());
-    changes_.pop_front();
-    timers_.cancel(ours.timer);
-    if (!ours.done) continue;  // its deadline was first
-    if (ours.index == entry.index && ours.term == entry.term) {
-      ours.done(std::exchange(done, {}));
-    } else {
-      ours.done(fail(errc::not_controller));
-    }
-  }
+  note_outcome(entry, done);
 }
 
 void controller::applied(raft::index index) {
   note_office();
-  if (!stopped_ && !is_current() && group_->node().serves()) {
-    is_current_.store(true, std::memory_order_release);
-    tell_waiters({});
-  }
+  if (group_->node().serves() || (current_at_ && index >= *current_at_)) become_current();
   settle_identity();
   checkpointer_.applied(index, std::exchange(unpublished_entry_bytes_, 0), applied_term_);
 }
@@ -328,7 +300,15 @@ std::unique_ptr<multiraft::pinned_state> controller::pin() {
 }
 
 void controller::checkpointed(raft::index index) {
-  wal_.release(options_.group.id, index + 1);
+  retention_.checkpointed(index, wal_.statistics().bytes_written);
+  let_go_of_log();
+}
+
+void controller::let_go_of_log() {
+  const raft::index last = retention_.dispensable(wal_.statistics().bytes_written, group_->held_by_all());
+  if (last == raft::index(0)) return;
+  group_->compacted(last);
+  wal_.release(options_.group.id, last + 1);
 }
 
 void controller::forget_deletions(std::uint64_t through) {
@@ -336,72 +316,12 @@ void controller::forget_deletions(std::uint64_t through) {
   const bool is_news = std::ranges::any_of(
       deletions, [&](const auto& one) { return one.second > forgetting_ && one.second <= through; });
   if (!is_news || stopped_) return;
-  // Whoever fails to say it says it again after the next deletion, or start.
   constexpr io::duration patience = std::chrono::seconds(30);
-  if (propose(metadata::forget_deletions{through}, patience, [](result<outcome>) {})) forgetting_ = through;
-}
-
-void controller::set_listeners(std::vector<advertised_listener> fixed, std::vector<std::string> pushed) {
-  fixed_listeners_ = std::move(fixed);
-  pushed_listeners_ = std::move(pushed);
-}
-
-void controller::change_registration(unique_function<void(broker_registration&)> change, io::duration timeout,
-                                     unique_function<void(status)> done) {
-  owner_.post(
-      [this, alive = std::weak_ptr(alive_), change = std::move(change), timeout, done = std::move(done)]() mutable {
-        if (alive.expired()) return;
-        std::optional<broker_registration> next = latest_registration();
-        if (!next)
-          return done(fail(errc::not_controller, fmt::format("broker {} is not registered yet", options_.broker)));
-        const broker_registration before = *next;
-        change(*next);
-        if (*next == before && !proposed_registration_) return done({});
-        const auto index = propose(register_broker{options_.broker, *next}, timeout,
-                                   [done = std::move(done)](result<outcome> applied) mutable {
-                                     if (!applied) return done(tl::unexpected(applied.error()));
-                                     if (applied->error) return done(fail(applied->error));
-                                     done({});
-                                   });
-        if (index) proposed_registration_.emplace(*index, std::move(*next));
-      });
-}
-
-std::optional<broker_registration> controller::latest_registration() const {
-  const image& now = *machine_.current();
-  const auto claimed = now.brokers().find(options_.broker);
-  if (claimed == now.brokers().end() || claimed->second.incarnation != options_.incarnation) return std::nullopt;
-  return proposed_registration_ ? proposed_registration_->second : claimed->second;
-}
-
-// The first leader founds the cluster and claims its own id, once. What a broker says of itself is said anew when it
-// starts: it is not draining any more, and its addresses may have changed.
-void controller::settle_identity() {
-  if (identity_proposed_ || stopped_ || !group_->node().serves()) return;
-  identity_proposed_ = true;
-  const auto report = [](result<outcome>) {};
-  const image& now = *machine_.current();
-  constexpr io::duration patience = std::chrono::seconds(30);
-  if (now.cluster_id().is_zero()) {
-    if (!options_.may_found) {
-      return on_fatal_({make_error_code(errc::not_founded),
-                        "braid.bootstrap is existing, and the metadata log of this broker names no cluster: it has "
-                        "never belonged to one; start it with braid.bootstrap=initial if it is to found one"});
-    }
-    propose(found_cluster{options_.cluster_id}, patience, report);
-  }
-  broker_registration wanted{options_.incarnation, false, fixed_listeners_};
-  const auto claimed = now.brokers().find(options_.broker);
-  if (claimed != now.brokers().end()) {
-    if (claimed->second.incarnation != options_.incarnation) return;  // whoever reads the image refuses to serve
-    for (const std::string& name : pushed_listeners_) {
-      if (const advertised_listener* known = claimed->second.find(name)) wanted.listeners.push_back(*known);
-    }
-    if (claimed->second == wanted) return;
-  }
-  // Changes that are asked for before it is applied build on it.
-  const auto index = propose(register_broker{options_.broker, wanted}, patience, report);
-  if (index) proposed_registration_.emplace(*index, std::move(wanted));
+  forgetting_ = through;
+  // Whoever fails to say it says it again after the next deletion.
+  propose(metadata::forget_deletions{through}, patience, [this, through](const result<outcome>& applied) {
+    if (!applied && forgetting_ == through) forgetting_ = 0;
+  });
 }
 
 void controller::publish() {

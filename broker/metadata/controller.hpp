@@ -1,5 +1,7 @@
 // The metadata quorum's member on this broker: takes changes, commits them in a Raft group of its own, publishes
-// images.
+// images. A member that does not lead gives its changes to the leader, and takes their outcomes from its own log: what
+// was committed, every member applies alike. A change whose fate is not known is proposed again, for each of them comes
+// to the same when it is applied twice.
 //
 // Threads: the object lives on the metadata executor; change requests may come from anywhere and their callbacks run on
 // the metadata executor (callers hop back to their own). image() may be read from any thread.
@@ -7,6 +9,7 @@
 
 #include <atomic>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,9 +21,11 @@
 #include "io/executor.hpp"
 #include "io/random.hpp"
 #include "io/timers.hpp"
+#include "metadata/leader_link.hpp"
 #include "metadata/machine.hpp"
 #include "multiraft/checkpointer.hpp"
 #include "multiraft/group.hpp"
+#include "multiraft/log_retention.hpp"
 #include "multiraft/office.hpp"
 #include "wal/log.hpp"
 
@@ -48,6 +53,9 @@ struct controller_options {
   std::int32_t default_partitions = 1;
   std::int32_t max_partitions_per_topic = 10'000;
   std::int64_t max_partitions = 1'000'000;  // of all topics: each costs memory, also when nothing is written to it
+  leader_link* leader = nullptr;            // how changes reach a leader elsewhere; outlives the controller
+  std::uint64_t retain_bytes = 64U << 20U;  // of the log, for voters that lag
+  io::duration retry_interval = std::chrono::milliseconds(50);
 };
 
 struct new_topic {
@@ -77,6 +85,13 @@ class controller final : private multiraft::state_machine, private multiraft::ch
   void stop();
   // A message of another voter.
   void step(raft::message message) { group_->step(std::move(message)); }
+  // A change that another member gives to this one because it leads. Errors: not_controller, invalid_request.
+  void propose_for(const bytes& payload, unique_function<void(result<proposed>)> done);
+  // `changed` runs when another one leads, or this one begins to serve or ceases to.
+  void on_office(unique_function<void(const multiraft::office&)> changed) { on_office_.push_back(std::move(changed)); }
+  // This member is not to lead any more: it does not campaign, and lets another one lead if it does. `done`: it does
+  // not lead; or timed_out, when nobody could take over (then it still leads).
+  void hand_over(io::duration timeout, unique_function<void(status)> done);
   // Before start(): how clients reach this broker. `fixed` replaces what the log says; of the listeners in `pushed` the
   // log's addresses stay, for they are told at run time.
   void set_listeners(std::vector<advertised_listener> fixed, std::vector<std::string> pushed);
@@ -128,13 +143,21 @@ class controller final : private multiraft::state_machine, private multiraft::ch
   bool is_ready() const;
 
  private:
+  // Not answered yet: waits for a leader, is on its way to one, or has a place in the log.
   struct change {
-    raft::index index;
-    raft::term term;
+    bytes payload;
     io::timer_id timer;
-    std::uint64_t id = 0;
     unique_function<void(result<outcome>)> done;
+    std::optional<proposed> place;
+    bool on_its_way = false;
+    bool was_sent = false;  // at least once: it may be in the log although nobody has said so
   };
+  // What came of the last entries: a change may be applied here before the leader's word of its place has come.
+  struct applied_outcome {
+    proposed place;
+    outcome what;
+  };
+  static constexpr std::size_t kept_outcomes = 256;
 
   controller(controller_options options, const controller_environment& environment, image_ptr loaded,
              unique_function<void(error)> on_fatal);
@@ -144,9 +167,23 @@ class controller final : private multiraft::state_machine, private multiraft::ch
   std::unique_ptr<multiraft::pinned_state> pin() override;
   void checkpointed(raft::index index) override;
 
-  // The index of the entry; none when it was refused, which `done` has been told then.
-  std::optional<raft::index> propose(command what, io::duration timeout, unique_function<void(result<outcome>)> done);
+  void office_changed() override;
+
+  // The change's number.
+  std::uint64_t propose(const command& what, io::duration timeout, unique_function<void(result<outcome>)> done);
+  void try_to_place(std::uint64_t id);
+  void try_to_place_all();
+  void on_placed(std::uint64_t id, const result<proposed>& place);
+  void put(std::uint64_t id, const proposed& place);
+  void finish(std::uint64_t id, result<outcome> outcome);
+  void arm_retry();
+  void note_outcome(const raft::entry& entry, const outcome& what);
+  void try_hand_over();
+  void look_whether_current();
+  void become_current();
   void settle_identity();
+  void register_itself();
+  void let_go_of_log();
   void tell_waiters(const status& outcome);
   void tell_watchers();
   // What this broker says of itself once everything proposed has been applied; none before its id is claimed.
@@ -165,9 +202,13 @@ class controller final : private multiraft::state_machine, private multiraft::ch
   multiraft::checkpointer checkpointer_;
   std::size_t unpublished_entry_bytes_ = 0;  // of entries that were applied and not yet told of by applied()
   raft::term applied_term_;                  // of the last one
-  std::uint64_t forgetting_ = 0;             // proposed
-  std::deque<change> changes_;               // proposed, by rising index
+  multiraft::log_retention retention_;
+  std::uint64_t forgetting_ = 0;  // proposed
+  std::map<std::uint64_t, change> changes_;
+  std::multimap<raft::index, std::uint64_t> places_;  // of changes that have one
+  std::deque<applied_outcome> outcomes_;              // by rising index
   std::uint64_t last_change_ = 0;
+  std::optional<io::timer_id> retry_timer_;
   std::vector<unique_function<void(image_ptr)>> subscribers_;
   struct waiter {
     std::uint64_t id = 0;
@@ -185,8 +226,14 @@ class controller final : private multiraft::state_machine, private multiraft::ch
   std::atomic<bool> is_current_{false};
   std::vector<advertised_listener> fixed_listeners_;
   std::vector<std::string> pushed_listeners_;
-  std::optional<std::pair<raft::index, broker_registration>> proposed_registration_;  // the last one
-  bool identity_proposed_ = false;
+  std::optional<std::pair<std::uint64_t, broker_registration>> proposed_registration_;  // of the last such change
+  bool founding_proposed_ = false;
+  bool registered_ = false;  // since the start, or on its way
+  bool asks_whether_current_ = false;
+  std::optional<raft::index> current_at_;  // once this is applied
+  std::vector<unique_function<void(const multiraft::office&)>> on_office_;
+  unique_function<void(status)> on_handed_over_;
+  io::timer_id hand_over_timer_;
   bool stopped_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for tasks that outlive this object
 

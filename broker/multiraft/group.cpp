@@ -100,6 +100,13 @@ class group_impl final : public group {
     schedule_apply();
   }
 
+  std::optional<raft::index> held_by_all() const override {
+    if (node_.current_role() != raft::role::leader) return std::nullopt;
+    raft::index least = node_.persisted_index();
+    for (const raft::progress& peer : node_.peers()) least = std::min(least, peer.match());
+    return least;
+  }
+
   const raft::node& node() const override { return node_; }
   std::size_t unapplied_bytes() const override { return tail_.size_bytes(); }
 

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <system_error>
 
 #include "base/result.hpp"
@@ -116,6 +117,9 @@ class group {
   virtual void set_campaigns(bool campaigns) = 0;
   // The WAL no longer holds entries up to this one, which are all applied.
   virtual void compacted(raft::index through) = 0;
+
+  // Leader: the last entry that every voter is known to have durably; none when that is not known here.
+  virtual std::optional<raft::index> held_by_all() const = 0;
 
   virtual const raft::node& node() const = 0;
   // Memory of entries that are proposed and not yet applied: payloads, and a small fixed cost of each entry.

@@ -48,7 +48,7 @@ TEST_F(MetadataCheckpointTest, AnImageComesBackWhole) {
   const auto loaded = read_checkpoint(fs_, checkpoint_path, group);
   ASSERT_TRUE(loaded) << loaded.error().to_string();
   const image_ptr was = machine_.current();
-  const image_ptr& now = *loaded;
+  const image_ptr& now = loaded->image;
   ASSERT_TRUE(now);
   EXPECT_EQ(now->index(), was->index());
   EXPECT_EQ(now->topics_index(), was->topics_index());
@@ -91,7 +91,7 @@ TEST_F(MetadataCheckpointTest, DeletionsAreForgottenWhenTheyAreAppliedEverywhere
 TEST_F(MetadataCheckpointTest, ThereIsNoneBeforeTheFirstAndADamagedOneIsRefused) {
   const auto none = read_checkpoint(fs_, checkpoint_path, group);
   ASSERT_TRUE(none);
-  EXPECT_EQ(*none, nullptr);
+  EXPECT_EQ(none->image, nullptr);
   apply(create_topic{"orders", id_of(1), 1, {}});
   save();
   fs_.flip_bits(checkpoint_path, 70, 1);
