@@ -27,7 +27,10 @@ result<std::unique_ptr<replica>> replica::create(replica_options options, replic
             read_checkpoint(environment.fs, options.checkpoint.path, options.group.id, options.newest_apply_level));
   const io::time_point before_opening = environment.clock.now();
   figures.checkpoint_read_took = before_opening - before_reading;
-  if (loaded) options.group.applied = figures.loaded = loaded->applied;
+  if (loaded) {
+    options.group.applied = figures.loaded = loaded->applied;
+    options.group.applied_term = loaded->applied_term;
+  }
   std::unique_ptr<replica> made(new replica(std::move(options), environment, std::move(on_fatal)));
   auto group = multiraft::group::create(made->options_.group, environment.wal, *made, environment.owner,
                                         environment.timers, [self = made.get()](error why) { self->fatal(why); });
@@ -52,14 +55,17 @@ replica::replica(replica_options options, replica_environment environment, uniqu
       checkpointer_(
           options_.checkpoint,
           {environment_.fs, environment_.background, environment_.owner, environment_.timers, environment_.clock},
-          *this, [this](error why) { fatal(std::move(why)); }) {}
+          *this, [this](error why) { fatal(std::move(why)); }),
+      retention_(options_.group.raft.voters.size(), options_.retain_bytes) {}
 
 replica::~replica() {
   for (const auto& [id, parked] : parked_) environment_.timers.cancel(parked.timer);
   for (const topic_waiter& waiter : topic_waiters_) environment_.timers.cancel(waiter.timer);
   environment_.timers.cancel(sweep_timer_);
   environment_.timers.cancel(expiry_timer_);
+  environment_.timers.cancel(hand_over_timer_);
   if (gather_timer_) environment_.timers.cancel(*gather_timer_);
+  if (held_timer_) environment_.timers.cancel(*held_timer_);
 }
 
 void replica::start() {
@@ -67,7 +73,10 @@ void replica::start() {
   started_at_ = environment_.clock.now();
   checkpointer_.start(loaded);
   // A kill may have come between the checkpoint and this.
-  if (loaded > raft::index(0)) environment_.wal.release(options_.group.id, loaded + 1);
+  if (loaded > raft::index(0)) {
+    retention_.checkpointed(loaded, environment_.wal.statistics().bytes_written);
+    let_go_of_log();
+  }
   group_->start();
 }
 
@@ -81,7 +90,10 @@ void replica::stop() {
   environment_.timers.cancel(expiry_timer_);
   write_gathered();
   aggregator_.take_all();
+  held_.reset();
   while (!parked_.empty()) answer(parked_.begin()->first, fail(errc::stopped));
+  for (auto& [index, waiting] : std::exchange(confirmed_, {})) waiting(fail(errc::stopped));
+  if (on_handed_over_) std::exchange(on_handed_over_, nullptr)(fail(errc::stopped));
   purgatory_.stop();
   for (topic_waiter& waiter : std::exchange(topic_waiters_, {})) {
     environment_.timers.cancel(waiter.timer);
@@ -145,24 +157,35 @@ void replica::schedule_pump() {
 
 void replica::pump() {
   if (stopped_ || failed_) return;
+  if (held_ && !propose(*std::exchange(held_, std::nullopt))) return;
   while (!aggregator_.empty() && in_flight_.size() < options_.entries_in_flight &&
          in_flight_bytes_ < options_.in_flight_bytes) {
     auto entry = aggregator_.build();
-    if (!entry) return;
-    propose(std::move(*entry));
+    if (!entry || !propose(std::move(*entry))) return;
   }
 }
 
-void replica::propose(built_entry entry) {
+bool replica::propose(built_entry entry) {
   last_proposed_time_ms_ =
       std::max({environment_.clock.wall_ms(), last_proposed_time_ms_, machine_.last_entry_time_ms()});
   entry.command.leader_time_ms = last_proposed_time_ms_;
   const auto index = group_->propose(encode(entry.command, machine_.level()));
   if (!index) {
-    // Nothing was taken, so nothing will be applied: whoever asked may try again at once.
-    for (const request_id id : entry.requests) answer(id, fail(errc::not_leader, index.error().to_string()));
-    for (const model::topic_id& topic : entry.topics) changing_.erase(topic);
-    return;
+    const bool passes =
+        index.error().code == multiraft::errc::transferring || index.error().code == multiraft::errc::busy;
+    if (!passes) {
+      refuse(entry, index.error());
+      return true;
+    }
+    // It keeps its place before all that waits, until the office is handed over, or is not.
+    held_ = std::move(entry);
+    if (!held_timer_) {
+      held_timer_ = environment_.timers.schedule(options_.retry_interval, [this] {
+        held_timer_.reset();
+        pump();
+      });
+    }
+    return false;
   }
   if (!entry.command.log_starts.empty()) moves_through_ = *index;
   if (!entry.command.expiries.empty()) expiries_through_ = *index;
@@ -170,6 +193,13 @@ void replica::propose(built_entry entry) {
   in_flight_.push_back(
       {*index, group_->node().current_term(), entry.size_bytes, std::move(entry.requests), std::move(entry.topics)});
   in_flight_bytes_ += entry.size_bytes;
+  return true;
+}
+
+// Nothing was taken, so nothing will be applied: whoever asked may try again at once.
+void replica::refuse(const built_entry& entry, const error& why) {
+  for (const request_id id : entry.requests) answer(id, fail(errc::not_leader, why.to_string()));
+  for (const model::topic_id& topic : entry.topics) changing_.erase(topic);
 }
 
 // ---- what the group committed ----
@@ -200,17 +230,24 @@ void replica::apply(const raft::entry& entry) {
         ++stats_.slices_appended;
     }
   }
-  while (!in_flight_.empty() && in_flight_.front().index <= entry.index) {
-    in_flight_entry ours = std::move(in_flight_.front());
+  answer_lost(entry);
+  if (in_flight_.empty() || in_flight_.front().index != entry.index) return;
+  in_flight_entry ours = std::move(in_flight_.front());
+  in_flight_.pop_front();
+  in_flight_bytes_ -= ours.size_bytes;
+  for (const model::topic_id& topic : ours.topics) changing_.erase(topic);
+  outcomes_.emplace_back(std::move(ours.requests), std::move(outcomes));
+}
+
+// What another leader's entry has taken the place of is gone for good, and so is all of its term behind it: no log has
+// both.
+void replica::answer_lost(const raft::entry& entry) {
+  while (!in_flight_.empty() && (in_flight_.front().index < entry.index || in_flight_.front().term < entry.term)) {
+    in_flight_entry lost = std::move(in_flight_.front());
     in_flight_.pop_front();
-    in_flight_bytes_ -= ours.size_bytes;
-    for (const model::topic_id& topic : ours.topics) changing_.erase(topic);
-    if (ours.index == entry.index && ours.term == entry.term) {
-      outcomes_.emplace_back(std::move(ours.requests), std::exchange(outcomes, {}));
-    } else {
-      // Another leader's entry took the place: ours is gone for good.
-      for (const request_id id : ours.requests) answer(id, fail(errc::not_leader));
-    }
+    in_flight_bytes_ -= lost.size_bytes;
+    for (const model::topic_id& topic : lost.topics) changing_.erase(topic);
+    for (const request_id id : lost.requests) answer(id, fail(errc::not_leader));
   }
 }
 
@@ -227,6 +264,8 @@ void replica::applied(raft::index index) {
     for (std::size_t i = 0; i < requests.size(); ++i) answer(requests[i], std::move(outcomes[i]));
   }
   purgatory_.on_published(grown);
+  run_confirmed();
+  if (group_->node().serves() || (caught_up_at_ && index >= *caught_up_at_)) note_caught_up();
   tell_serving();
   propose_level();
   propose_missing();
@@ -237,28 +276,17 @@ void replica::applied(raft::index index) {
   checkpointer_.applied(index, std::exchange(unpublished_entry_bytes_, 0), applied_term_);
 }
 
-multiraft::office replica::office() const {
-  const std::lock_guard guard(office_mutex_);
-  return office_;
-}
-
-void replica::note_office() {
-  const raft::node& node = group_->node();
-  const std::lock_guard guard(office_mutex_);
-  office_ = {node.current_term(), node.leader(), node.serves() && !stopped_ && !failed_};
-}
-
 void replica::tell_serving() {
   note_office();
   const bool serves = group_->node().serves() && !stopped_ && !failed_;
   if (std::exchange(was_serving_, serves) == serves) return;
+  if (!serves) purgatory_.stop();  // what waits here would wait for nothing
   sweep_next_.reset();
   sweep_waits_ = false;
   if (serves && stats_.start.applied_took == io::duration::zero()) {
     stats_.start.entries_applied = stats_.entries_applied;
     stats_.start.bytes_applied = stats_.entry_bytes_applied;
     stats_.start.applied_took = environment_.clock.now() - started_at_;
-    for (const auto& [id, one] : machine_.partitions()) one->log().cut_leftovers();
   }
   arm_sweep();
   expiry_next_.reset();
@@ -330,6 +358,8 @@ void replica::fetch(fetch_request request, unique_function<void(result<fetch_ans
 
 void replica::run_fetch(std::shared_ptr<fetch_request> request, io::time_point deadline,
                         unique_function<void(result<fetch_answer>)> done) {
+  // One that waited while the office changed.
+  if (!stopped_ && !group_->node().serves()) return done(fail(errc::not_leader));
   fetch_operation::run(machine_, group_->node().current_term(), *request,
                        [this, alive = std::weak_ptr(alive_), request, deadline,
                         done = std::move(done)](fetch_operation::outcome outcome) mutable {
@@ -381,44 +411,6 @@ bool replica::has_news(const fetch_request& request, const fetch_answer& answer)
 void replica::stop_waiting() {
   waits_ = false;
   purgatory_.stop();
-}
-
-void replica::find_offset(offset_query query, unique_function<void(offset_answer)> done) {
-  const raft::term term = group_->node().current_term();
-  partition::partition* target = machine_.find(query.target);
-  offset_answer refusal;
-  if (stopped_)
-    refusal.error = errc::stopped;
-  else if (!group_->node().serves())
-    refusal.error = errc::not_leader;
-  else
-    refusal.error = check_epoch(target, query.current_epoch, term);
-  if (refusal.error) {
-    done(refusal);
-    return;
-  }
-  const model::offset end = target->visible_end();
-  if (query.what == offset_query::kind::earliest || query.what == offset_query::kind::latest) {
-    const model::offset at = query.what == offset_query::kind::earliest ? target->start_offset() : end;
-    const model::leader_epoch at_end = target->epoch_of_term(term.value());
-    done({{}, at, -1, at == end ? at_end : target->epochs().epoch_of(at).value_or(at_end)});
-    return;
-  }
-  auto on_match = [target, done = std::move(done)](result<std::optional<storage::timestamp_match>> match) mutable {
-    offset_answer answer;
-    if (!match) {
-      answer.error = errc::storage_failed;
-    } else if (const auto& found = *match) {
-      answer = {
-          {}, found->offset, found->timestamp_ms, target->epochs().epoch_of(found->offset).value_or(model::no_epoch)};
-    }
-    done(answer);
-  };
-  if (query.what == offset_query::kind::max_timestamp) {
-    target->log().find_max_timestamp(end, std::move(on_match));
-  } else {
-    target->log().find_timestamp(query.timestamp_ms, end, std::move(on_match));
-  }
 }
 
 // ---- numbers ----

@@ -29,6 +29,7 @@
 #include "io/timers.hpp"
 #include "multiraft/checkpointer.hpp"
 #include "multiraft/group.hpp"
+#include "multiraft/log_retention.hpp"
 #include "multiraft/office.hpp"
 #include "wal/log.hpp"
 
@@ -64,6 +65,8 @@ struct replica_options {
   std::int16_t newest_apply_level = braid::newest_apply_level;  // that this replica knows
   std::uint64_t state_hash_interval = 1024;                     // in entries, of on_state_hash
   io::duration linger{};
+  std::uint64_t retain_bytes = 1ULL << 30U;                     // of the log, for voters that lag
+  io::duration retry_interval = std::chrono::milliseconds(10);  // of what the group does not take now
 };
 
 // What the braid's own environment is: everything outside comes in through here.
@@ -93,8 +96,9 @@ struct wanted_topic {
 // What happened to topics up to an index of the metadata log, since the index that was told before.
 struct topic_news {
   std::uint64_t metadata_index = 0;
-  std::vector<wanted_topic> topics;       // made or changed
-  std::vector<topic_deletion> deletions;  // by an entry that says so: what is only unknown is never deleted
+  std::vector<wanted_topic> topics;        // made or changed
+  std::vector<topic_deletion> deletions;   // by an entry that says so: what is only unknown is never deleted
+  std::vector<model::topic_id> forgotten;  // deletions that every braid has applied
 };
 
 // What the start of a replica came to.
@@ -146,6 +150,10 @@ class replica final : private multiraft::state_machine, private multiraft::check
                                                  unique_function<void(error)> on_fatal);
   ~replica() override;
 
+  // `changed` runs when another replica leads, or this one begins to serve or ceases to. Before start().
+  void on_office(unique_function<void(const multiraft::office&)> changed) { on_office_ = std::move(changed); }
+  // `caught_up` runs once: this replica has applied all that was acknowledged before its start. Before start().
+  void on_caught_up(unique_function<void()> caught_up) { on_caught_up_ = std::move(caught_up); }
   // `changed` runs when this replica begins or ceases to serve. Before start().
   void on_serving(unique_function<void(bool)> changed) { on_serving_ = std::move(changed); }
   // `seen` runs with the hash of the state after each entry whose index is a multiple of the interval: equal on every
@@ -160,9 +168,15 @@ class replica final : private multiraft::state_machine, private multiraft::check
   void stop();
   // A message of another voter.
   void step(raft::message message) { group_->step(std::move(message)); }
+  // This replica is not to lead any more: it does not campaign, and lets another one lead if it does. Produces that are
+  // here are answered as ever. `done`: it does not lead; or timed_out, when nobody could take over (it still leads
+  // then).
+  void hand_over(io::duration timeout, unique_function<void(status)> done);
 
   // `accepted` runs when the request has its place in the order of the braid: the caller may hand over the next one.
   // `done` runs after that, once: outcomes as in the unit, or not_leader, too_large, timed_out, stopped for all of it.
+  // What has its place when this replica ceases to lead is answered when it turns out whether it stays: not_leader says
+  // that it is certainly not there.
   void produce(produce_request request, unique_function<void()> accepted,
                unique_function<void(result<unit_outcome>)> done);
 
@@ -228,6 +242,7 @@ class replica final : private multiraft::state_machine, private multiraft::check
   void apply(const raft::entry& entry) override;
   void applied(raft::index index) override;
   bool can_apply() const override;
+  void office_changed() override;
 
   std::unique_ptr<multiraft::pinned_state> pin() override;
   void checkpointed(raft::index index) override;
@@ -242,8 +257,23 @@ class replica final : private multiraft::state_machine, private multiraft::check
 
   void schedule_pump();
   void pump();
-  void propose(built_entry entry);
+  // False: it is held, for the group does not take it now.
+  bool propose(built_entry entry);
+  void refuse(const built_entry& entry, const error& why);
+  void answer_lost(const raft::entry& entry);
+  void drop_queue();
+  void try_hand_over();
+  void look_whether_caught_up();
+  void note_caught_up();
+  void let_go_of_log();
+  // `confirmed` runs when this replica is known to have led after the call, and has applied what it acknowledged until
+  // then; with an error when that is not so.
+  void confirm_office(unique_function<void(status)> confirmed);
+  void run_confirmed();
+  offset_answer end_of(const partition::partition& target, bool earliest) const;
+  void look_up(offset_query query, bool is_confirmed, unique_function<void(offset_answer)> done);
   void propose_missing();
+  void drop_fulfilled();
   void tell_deletions();
   std::optional<topic_change> change_for(const wish& wanted);
   void answer_waiters();
@@ -273,10 +303,14 @@ class replica final : private multiraft::state_machine, private multiraft::check
   multiraft::checkpointer checkpointer_;
   std::size_t unpublished_entry_bytes_ = 0;  // of entries that were applied and not yet told of by applied()
   raft::term applied_term_;                  // of the last one
+  multiraft::log_retention retention_;
 
   request_id last_request_;
   std::unordered_map<request_id, parked_produce> parked_;
-  std::deque<in_flight_entry> in_flight_;
+  std::deque<in_flight_entry> in_flight_;  // by rising index and term
+  std::optional<built_entry> held_;        // while the group takes nothing
+  std::optional<io::timer_id> held_timer_;
+  std::multimap<raft::index, unique_function<void(status)>> confirmed_;  // run when that is applied
   std::size_t in_flight_bytes_ = 0;
   std::vector<std::pair<std::vector<request_id>, std::vector<unit_outcome>>> outcomes_;  // applied, not yet published
 
@@ -304,6 +338,13 @@ class replica final : private multiraft::state_machine, private multiraft::check
 
   mutable std::mutex office_mutex_;  // guards office_ alone; held for a copy
   multiraft::office office_;
+  unique_function<void(const multiraft::office&)> on_office_;
+  unique_function<void()> on_caught_up_;
+  std::optional<raft::index> caught_up_at_;  // once this is applied
+  bool asks_whether_caught_up_ = false;
+  bool is_caught_up_ = false;
+  unique_function<void(status)> on_handed_over_;
+  io::timer_id hand_over_timer_;
   unique_function<void(bool)> on_serving_;
   unique_function<void(std::uint64_t)> on_deletions_applied_;
   bool tell_deletions_ = false;

@@ -42,8 +42,16 @@ void replica::set_disk_full(bool is_full) {
   checkpointer_.request();
 }
 
+void replica::let_go_of_log() {
+  const raft::index last = retention_.dispensable(environment_.wal.statistics().bytes_written, group_->held_by_all());
+  if (last == raft::index(0)) return;
+  group_->compacted(last);
+  environment_.wal.release(options_.group.id, last + 1);
+}
+
 void replica::checkpointed(raft::index index) {
-  environment_.wal.release(options_.group.id, index + 1);
+  retention_.checkpointed(index, environment_.wal.statistics().bytes_written);
+  let_go_of_log();
   for (const auto& [id, count] : std::exchange(pinned_trims_, {})) {
     if (partition::partition* one = machine_.find(id)) one->log().remove_trimmed(count);
   }

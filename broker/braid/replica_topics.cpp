@@ -20,6 +20,10 @@ void replica::follow(topic_news news) {
     end_waiters(deletion);
     tell_deletions_ = true;
   }
+  for (const model::topic_id& id : news.forgotten) {
+    const auto found = wishes_.find(id);
+    if (found != wishes_.end() && std::holds_alternative<topic_deletion>(found->second)) wishes_.erase(found);
+  }
   propose_missing();
   answer_waiters();
 }
@@ -46,6 +50,7 @@ std::optional<topic_change> replica::change_for(const wish& wanted) {
 }
 
 void replica::propose_missing() {
+  if (!stopped_ && !group_->node().serves()) drop_fulfilled();
   if (wishes_.empty() || stopped_ || !group_->node().serves()) return tell_deletions();
   // An earlier leader knew more of the metadata log: what we miss may have been deleted.
   if (followed_index_ < machine_.last_deletion_index()) return;
@@ -65,6 +70,14 @@ void replica::propose_missing() {
   }
   schedule_pump();
   tell_deletions();
+}
+
+// Of one that does not lead. A deletion stays: the topic may yet come by an entry before it, and whoever leads then has
+// to know.
+void replica::drop_fulfilled() {
+  std::erase_if(wishes_, [this](const auto& one) {
+    return std::holds_alternative<wanted_topic>(one.second) && !change_for(one.second);
+  });
 }
 
 void replica::tell_deletions() {
@@ -96,7 +109,10 @@ void replica::when_applied(const model::topic_id& topic, std::uint64_t metadata_
 void replica::answer_waiters() {
   std::vector<topic_waiter> finished;
   std::erase_if(topic_waiters_, [&](topic_waiter& waiter) {
-    const bool is_so = waiter.metadata_index <= followed_index_ && !wishes_.contains(waiter.topic);
+    const auto wanted = wishes_.find(waiter.topic);
+    const bool is_as_wished =
+        wanted == wishes_.end() || (!group_->node().serves() && !change_for(wanted->second).has_value());
+    const bool is_so = waiter.metadata_index <= followed_index_ && is_as_wished;
     if (is_so) finished.push_back(std::move(waiter));
     return is_so;
   });

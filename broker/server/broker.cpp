@@ -113,6 +113,11 @@ status broker::open_planes() {
   set_group(control.group, options_, cluster_, environment_.random.next_u64());
   control.group.peers = cluster_.metadata_transport();
   control.replication_factor = static_cast<std::int32_t>(cluster_.voters().size());
+  if (!cluster_.is_alone()) {
+    forwarding_ = std::make_unique<metadata_forwarding>(cluster_.metadata_mesh(), environment_.metadata,
+                                                        environment_.metadata_timers);
+    control.leader = forwarding_.get();
+  }
   control.broker = options_.id;
   control.incarnation = incarnation();
   control.cluster_id = options_.cluster_id ? *options_.cluster_id : environment_.random.next_uuid();
@@ -183,8 +188,8 @@ void broker::start() {
   environment_.braid.post([this] {
     replica_->on_serving([this](bool serves) {
       if (serves) tell_applied();
-      braid_serves_ = serves;
     });
+    replica_->on_caught_up([this] { braid_caught_up_ = true; });
     replica_->on_state_hash(environment_.on_state_hash);
     replica_->on_deletions_applied([this](std::uint64_t through) {
       environment_.metadata.post([this, through] { controller_->forget_deletions(through); });
@@ -198,6 +203,13 @@ void broker::start() {
     std::vector<metadata::advertised_listener> fixed;
     for (const endpoint& one : options_.advertised) fixed.push_back({one.listener, one.host, one.port});
     controller_->set_listeners(std::move(fixed), options_.pushed);
+    if (forwarding_) {
+      forwarding_->listen(
+          [this](const bytes& command, auto done) { controller_->propose_for(command, std::move(done)); });
+      cluster_.on_reach([this](model::broker_id other, bool is_there) {
+        if (!is_there) forwarding_->gone(other);
+      });
+    }
     cluster_.listen_metadata(metadata_group, [this](raft::message message) { controller_->step(std::move(message)); });
     controller_->start();
   });
@@ -241,7 +253,10 @@ status broker::check_identity(const metadata::image& image) const {
 void broker::on_image(const metadata::image_ptr& image) {
   if (status same = check_identity(*image); !same) return fatal(std::move(same).error());
   const metadata::image_ptr before = std::exchange(followed_image_, image);
-  if (before && before->topics_index() == image->topics_index()) return;
+  const bool has_forgotten = before && !std::ranges::all_of(before->deletions(), [&image](const auto& one) {
+                               return image->deletions().contains(one.first);
+                             });
+  if (before && before->topics_index() == image->topics_index() && !has_forgotten) return;
   const std::uint64_t before_index = before ? before->index() : 0;
   braid::topic_news news;
   news.metadata_index = image->index();
@@ -251,6 +266,11 @@ void broker::on_image(const metadata::image_ptr& image) {
   }
   for (const auto& [id, index] : image->deletions()) {
     if (index > before_index) news.deletions.push_back({id, index});
+  }
+  if (has_forgotten) {
+    for (const auto& [id, index] : before->deletions()) {
+      if (!image->deletions().contains(id)) news.forgotten.push_back(id);
+    }
   }
   environment_.braid.post([this, news = std::move(news)]() mutable { replica_->follow(std::move(news)); });
 }
@@ -267,7 +287,7 @@ std::vector<std::string> broker::readiness() const {
     missing.push_back(fmt::format("broker id {} is not registered yet", options_.id));
   }
   if (drain_->state().draining) missing.emplace_back("the broker drains");
-  if (!braid_serves_) missing.emplace_back("the braid is still applying its log");
+  if (!braid_caught_up_) missing.emplace_back("the braid is still applying its log");
   return missing;
 }
 

@@ -24,6 +24,7 @@
 #include "server/drain.hpp"
 #include "server/fetch_sessions.hpp"
 #include "server/membership.hpp"
+#include "server/metadata_forwarding.hpp"
 #include "server/producer_ids.hpp"
 #include "server/topic_admin.hpp"
 #include "wal/log.hpp"
@@ -171,12 +172,13 @@ class broker {
   broker_environment environment_;
   unique_function<void(error)> on_fatal_;
   std::atomic<bool> failed_{false};
-  std::atomic<bool> braid_serves_{false};
+  std::atomic<bool> braid_caught_up_{false};
   std::unique_ptr<membership> own_cluster_;  // of a broker that was opened without one
   membership& cluster_;
 
   std::unique_ptr<wal::log> metadata_wal_;
   std::unique_ptr<wal::log> wal_;
+  std::unique_ptr<metadata_forwarding> forwarding_;  // null with one voter
   std::unique_ptr<metadata::controller> controller_;
   std::unique_ptr<braid::replica> replica_;
   std::unique_ptr<producer_ids> producer_ids_;
