@@ -34,6 +34,7 @@ class pinned_image final : public multiraft::pinned_state {
       row.incarnation = registration.incarnation;
       row.draining = registration.draining;
       for (const auto& [name, host, port] : registration.listeners) row.listeners.push_back({name, host, port});
+      row.rack = registration.rack;
     }
     for (const auto& [id, index] : image_->deletions()) {
       head.deletions.push_back({id, static_cast<std::int64_t>(index)});
@@ -92,6 +93,7 @@ class image_builder {
     for (const auto& row : record.brokers) {
       broker_registration registration{row.incarnation, row.draining, {}};
       for (const auto& one : row.listeners) registration.listeners.push_back({one.name, one.host, one.port});
+      registration.rack = row.rack;
       image_->brokers_.emplace(row.broker_id, std::move(registration));
     }
     for (const auto& row : record.deletions) {

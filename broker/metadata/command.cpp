@@ -42,6 +42,7 @@ bytes to_bytes(const register_broker& command) {
   record.incarnation = command.registration.incarnation;
   record.draining = command.registration.draining;
   for (const auto& [name, host, port] : command.registration.listeners) record.listeners.push_back({name, host, port});
+  record.rack = command.registration.rack;
   return framed(kind::register_broker, record);
 }
 
@@ -101,6 +102,7 @@ result<command> decode(const bytes& payload) {
       BRAID_TRY(record, protocol::metadata_register_broker::decode(body, version));
       register_broker made{record.broker_id, {record.incarnation, record.draining, {}}};
       for (const auto& one : record.listeners) made.registration.listeners.push_back({one.name, one.host, one.port});
+      made.registration.rack = record.rack;
       return command(std::move(made));
     }
     case kind::create_topic: {

@@ -23,6 +23,7 @@
 #include "io/timers.hpp"
 #include "metadata/leader_link.hpp"
 #include "metadata/machine.hpp"
+#include "metadata/quorum.hpp"
 #include "multiraft/checkpointer.hpp"
 #include "multiraft/group.hpp"
 #include "multiraft/log_retention.hpp"
@@ -47,6 +48,7 @@ struct controller_options {
   multiraft::checkpoint_options checkpoint;  // the group's id is set by the controller
   model::broker_id broker;
   uuid incarnation;
+  std::optional<std::string> rack;      // broker.rack
   uuid cluster_id;                      // what a first start founds
   bool may_found = true;                // no: this broker belongs to a cluster that exists
   std::int32_t replication_factor = 1;  // of the braid: CreateTopics takes -1 or 1..this
@@ -138,6 +140,7 @@ class controller final : private multiraft::state_machine, private multiraft::ch
                            unique_function<void(status)> done);
   // Every braid has applied the deletions of entries up to `through`: they need not be remembered.
   void forget_deletions(std::uint64_t through);
+  quorum_state quorum() const;                                                            // metadata executor
   multiraft::checkpoint_stats checkpoints() const { return checkpointer_.statistics(); }  // metadata executor
   // Current, the cluster is founded, and this broker's id is claimed by this incarnation.
   bool is_ready() const;

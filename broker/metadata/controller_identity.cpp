@@ -67,6 +67,7 @@ void controller::register_itself() {
   registered_ = true;
   const image& now = *machine_.current();
   broker_registration wanted{options_.incarnation, false, fixed_listeners_};
+  wanted.rack = options_.rack;
   const auto claimed = now.brokers().find(options_.broker);
   if (claimed != now.brokers().end()) {
     if (claimed->second.incarnation != options_.incarnation) return;  // whoever reads the image refuses to serve

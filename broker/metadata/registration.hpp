@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct broker_registration {
   uuid incarnation;       // the life that has claimed the id; another one is refused
   bool draining = false;  // takes no leadership any more
   std::vector<advertised_listener> listeners;
+  std::optional<std::string> rack = std::nullopt;  // where it stands: readers in the same rack may read from it
 
   // Null when the address is not known.
   const advertised_listener* find(const std::string& listener) const {

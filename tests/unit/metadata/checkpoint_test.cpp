@@ -37,7 +37,7 @@ class MetadataCheckpointTest : public ::testing::Test {
 
 TEST_F(MetadataCheckpointTest, AnImageComesBackWhole) {
   apply(found_cluster{id_of(9)});
-  apply(register_broker{model::broker_id(3), {id_of(1), true, {{"PLAINTEXT", "b.example", 9092}}}});
+  apply(register_broker{model::broker_id(3), {id_of(1), true, {{"PLAINTEXT", "b.example", 9092}}, "east-1"}});
   for (std::uint8_t i = 10; i < 200; ++i) apply(create_topic{fmt::format("t.{}", i), id_of(i), i, {{"k", "v"}}});
   apply(alter_topic{id_of(20), 500, {{"k", std::nullopt}}});
   apply(delete_topic{id_of(30)});

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "protocol/generated/metadata_records.hpp"
 #include "unit/metadata/ids.hpp"
 
 namespace braidmq::metadata {
@@ -12,6 +13,7 @@ TEST(Command, EveryKindComesBack) {
       found_cluster{id_of(1)},
       register_broker{model::broker_id(3),
                       {id_of(2), true, {{"PLAINTEXT", "broker.example", 9092}, {"OUT", "::1", 65535}}}},
+      register_broker{model::broker_id(3), {id_of(2), false, {{"PLAINTEXT", "broker.example", 9092}}, "east-1"}},
       create_topic{"orders", id_of(4), 12, {{"max.message.bytes", "1000"}, {"min.insync.replicas", "2"}}},
       allocate_producer_ids{model::broker_id(3)},
       alter_topic{id_of(4), 24, {{"max.message.bytes", "2000"}, {"min.insync.replicas", std::nullopt}}},
@@ -23,6 +25,22 @@ TEST(Command, EveryKindComesBack) {
     ASSERT_TRUE(back) << back.error().to_string();
     EXPECT_EQ(*back, one);
   }
+}
+
+TEST(Command, ARegistrationOfVersion1HasNoRack) {
+  protocol::metadata_register_broker record;
+  record.broker_id = model::broker_id(3);
+  record.incarnation = id_of(2);
+  record.draining = true;
+  record.listeners.push_back({"PLAINTEXT", "broker.example", 9092});
+  byte_buffer old;
+  old.append_be<std::int16_t>(2);
+  old.append_be<std::int16_t>(1);
+  ASSERT_TRUE(record.encode(old, 1));
+  const auto back = decode(old.freeze());
+  ASSERT_TRUE(back) << back.error().to_string();
+  EXPECT_EQ(*back, command(register_broker{model::broker_id(3),
+                                           {id_of(2), true, {{"PLAINTEXT", "broker.example", 9092}}, std::nullopt}}));
 }
 
 // What the versions before wrote is read for ever.
