@@ -29,6 +29,7 @@ struct fetch_request {
   std::size_t min_bytes = 0;
   std::size_t max_bytes = 0;
   io::duration max_wait{};
+  bool from_follower_allowed = false;  // a replica that does not lead may answer (KIP-392)
   // What the answer may hold, shared with all others; none: no bound. Without room it is read later or comes empty.
   std::shared_ptr<memory_budget> memory;
   // Set when nobody wants the answer any more; none: it is wanted.
@@ -62,6 +63,17 @@ struct offset_answer {
   model::offset offset{-1};  // -1: there is none
   std::int64_t timestamp_ms = -1;
   model::leader_epoch epoch = model::no_epoch;
+};
+
+struct epoch_query {
+  model::topic_partition_id target;
+  model::leader_epoch epoch = model::no_epoch;          // whose end is asked for
+  model::leader_epoch current_epoch = model::no_epoch;  // what the client believes; -1: does not say
+};
+
+struct epoch_answer {
+  std::error_code error;
+  partition::epoch_end found{model::no_epoch, model::offset(-1)};  // -1: such an epoch has not been
 };
 
 }  // namespace braidmq::braid

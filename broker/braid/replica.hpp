@@ -196,6 +196,9 @@ class replica final : private multiraft::state_machine, private multiraft::check
   void stop_waiting();
 
   void find_offset(offset_query query, unique_function<void(offset_answer)> done);
+  // Where the records of an epoch end (KIP-320); answered by the leader only: not_leader, unknown_partition,
+  // fenced_leader_epoch, unknown_leader_epoch.
+  epoch_answer find_epoch_end(const epoch_query& query) const;
 
   // By rising index. The leader proposes what the braid lacks, now or when leadership comes.
   void follow(topic_news news);

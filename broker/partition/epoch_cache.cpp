@@ -31,6 +31,11 @@ std::optional<epoch_end> epoch_cache::end_of(model::leader_epoch epoch, model::o
   return epoch_end{std::prev(next)->epoch, next == starts_.end() ? log_end : next->offset};
 }
 
+std::optional<model::offset> epoch_cache::first_start() const {
+  if (starts_.empty()) return std::nullopt;
+  return starts_.front().offset;
+}
+
 std::optional<model::leader_epoch> epoch_cache::epoch_of(model::offset offset) const {
   const auto next = std::upper_bound(starts_.begin(), starts_.end(), offset,
                                      [](model::offset asked, const start& s) { return asked < s.offset; });

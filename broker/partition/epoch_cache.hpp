@@ -26,6 +26,9 @@ class epoch_cache {
   // None when every epoch in the log is larger than `epoch`.
   std::optional<epoch_end> end_of(model::leader_epoch epoch, model::offset log_end) const;
 
+  // Where the first epoch that is known begins.
+  std::optional<model::offset> first_start() const;
+
   // The epoch that wrote `offset`; none below the first known one.
   std::optional<model::leader_epoch> epoch_of(model::offset offset) const;
 

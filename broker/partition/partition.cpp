@@ -64,6 +64,14 @@ hash128 partition::hash() const {
   return sum;
 }
 
+std::optional<epoch_end> partition::find_epoch_end(model::leader_epoch epoch, model::leader_epoch current) const {
+  if (epoch < model::leader_epoch(0) || epoch > current) return std::nullopt;
+  if (epoch == current) return epoch_end{current, visible_end_};
+  if (const auto found = epochs_.end_of(epoch, visible_end_)) return found;
+  // All that is there was written later.
+  return epoch_end{epoch, std::max(start_offset(), epochs_.first_start().value_or(visible_end_))};
+}
+
 model::leader_epoch partition::epoch_of_term(std::uint64_t term) const {
   const std::uint64_t limit = static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max() - epoch_base_);
   BRAID_CHECK(term <= limit, "term {} does not fit a leader epoch", term);

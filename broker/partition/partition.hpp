@@ -71,6 +71,9 @@ class partition {
   model::offset visible_end() const { return visible_end_; }
   model::leader_epoch epoch_of_term(std::uint64_t term) const;
   const epoch_cache& epochs() const { return epochs_; }
+  // OffsetForLeaderEpoch, while `current` is the leader's epoch: never undefined for an epoch up to it. One that wrote
+  // nothing ended where the next one began. None for a later epoch, and for one below zero.
+  std::optional<epoch_end> find_epoch_end(model::leader_epoch epoch, model::leader_epoch current) const;
   const producer_table& producers() const { return producers_; }
   storage::partition_log& log() { return *log_; }
   const storage::partition_log& log() const { return *log_; }

@@ -60,10 +60,13 @@ constexpr std::array list{
     serve<create_topics_request, create_topics_response, handlers::create_topics>(2, 2, 7),
     serve<delete_topics_request, delete_topics_response, handlers::delete_topics>(1, 1, 6),
     serve<init_producer_id_request, init_producer_id_response, handlers::init_producer_id>(0, 0, 5),
+    serve<offset_for_leader_epoch_request, offset_for_leader_epoch_response, handlers::offset_for_leader_epoch>(2, 2,
+                                                                                                                4),
     serve<describe_configs_request, describe_configs_response, handlers::describe_configs>(1, 1, 4),
     serve<create_partitions_request, create_partitions_response, handlers::create_partitions>(0, 0, 3),
     serve<incremental_alter_configs_request, incremental_alter_configs_response, handlers::incremental_alter_configs>(
         0, 0, 1),
+    serve<describe_quorum_request, describe_quorum_response, handlers::describe_quorum>(0, 0, 2),
     serve<describe_cluster_request, describe_cluster_response, handlers::describe_cluster>(0, 0, 2),
 };
 static_assert(std::ranges::is_sorted(list, {}, &served_api::key));

@@ -81,6 +81,10 @@ broker::broker(broker_options options, broker_environment environment, membershi
                   }) {}
 
 status broker::open_planes() {
+  if (options_.braid_voters.empty()) {
+    for (const raft::node_id& voter : cluster_.voters()) options_.braid_voters.emplace_back(voter.broker);
+    std::ranges::sort(options_.braid_voters);
+  }
   const broker_folders folders(options_.data_dir, options_.wal_dir);
   BRAID_TRY_VOID(check_whole(environment_.fs, folders));
   for (const std::string& folder : {folders.metadata_log, folders.braid_log, folders.partitions}) {
@@ -119,6 +123,7 @@ status broker::open_planes() {
     control.leader = forwarding_.get();
   }
   control.broker = options_.id;
+  control.rack = options_.rack;
   control.incarnation = incarnation();
   control.cluster_id = options_.cluster_id ? *options_.cluster_id : environment_.random.next_uuid();
   control.may_found = options_.may_found;
@@ -300,6 +305,23 @@ std::optional<endpoint> broker::advertised(const std::string& listener) const {
   const metadata::advertised_listener* told = self->second.find(listener);
   if (told == nullptr) return std::nullopt;
   return endpoint{told->name, told->host, told->port};
+}
+
+cluster_view broker::view(const std::string& listener) const {
+  cluster_view now;
+  now.self = options_.id;
+  now.image = image();
+  now.braid = replica_->office();
+  now.controller = controller_->office();
+  now.voters = options_.braid_voters;
+  now.own = advertised(listener);
+  now.own_rack = options_.rack;
+  now.listener = listener;
+  now.alive = environment_.is_alive;
+  if (!now.alive && !cluster_.is_alone()) {
+    now.alive = [this](model::broker_id other) { return cluster_.is_reachable(other); };
+  }
+  return now;
 }
 
 void broker::tell_phase(const std::string& done, io::duration took) const {

@@ -20,6 +20,7 @@
 #include "io/timers.hpp"
 #include "metadata/controller.hpp"
 #include "server/atomic_refusals.hpp"
+#include "server/cluster_view.hpp"
 #include "server/disk_guard.hpp"
 #include "server/drain.hpp"
 #include "server/fetch_sessions.hpp"
@@ -33,21 +34,16 @@ namespace braidmq::server {
 
 struct broker_folders;
 
-// Where clients find a broker, by listener name.
-struct endpoint {
-  std::string listener;
-  std::string host;
-  std::uint16_t port = 0;
-};
-
 struct broker_options {
   model::broker_id id{0};
   std::string data_dir;
   std::string wal_dir;
-  std::optional<uuid> cluster_id;    // none: a new cluster draws its own
-  bool may_found = true;             // no: this broker belongs to a cluster that exists (braid.bootstrap)
-  std::vector<endpoint> advertised;  // of listeners whose address is fixed
-  std::vector<std::string> pushed;   // listeners whose address is told at run time and kept in the metadata log
+  std::optional<uuid> cluster_id;              // none: a new cluster draws its own
+  bool may_found = true;                       // no: this broker belongs to a cluster that exists (braid.bootstrap)
+  std::vector<endpoint> advertised;            // of listeners whose address is fixed
+  std::optional<std::string> rack;             // broker.rack: where this broker stands
+  std::vector<model::broker_id> braid_voters;  // who replicates the braid; none: all voters of the cluster
+  std::vector<std::string> pushed;  // listeners whose address is told at run time and kept in the metadata log
 
   io::duration heartbeat = std::chrono::milliseconds(50);
   io::duration election_timeout = std::chrono::milliseconds(500);  // the shortest; twice as long at most
@@ -105,6 +101,9 @@ struct broker_environment {
   std::function<void(bool is_full, const std::string& why)> on_disk_full = nullptr;
   // Hears of refused atomic writes, of one in ten seconds, on any shard.
   std::function<void(const std::string& what)> on_atomic_refusal = nullptr;
+  // Whether another broker is there, as far as can be seen from here; any thread. Empty: the connections between
+  // voters say so, and in a cluster without any every registered broker is.
+  std::function<bool(model::broker_id)> is_alive = nullptr;
   // Hears of each phase of the start when it is over: first on the thread that opens, then on `braid`.
   std::function<void(const std::string& done, io::duration took)> on_start_phase = nullptr;
 };
@@ -148,6 +147,8 @@ class broker {
 
   // How clients reach this broker by one of its listeners; none when that is not known. Any thread.
   std::optional<endpoint> advertised(const std::string& listener) const;
+  // What this broker knows of the cluster now, for requests that come by this listener. Any thread.
+  cluster_view view(const std::string& listener) const;
   // Begins and reports draining (server/drain.hpp).
   server::drain& drain() { return *drain_; }
   const server::drain& drain() const { return *drain_; }

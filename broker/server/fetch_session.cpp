@@ -72,7 +72,7 @@ bool note_answer(fetch_session::partition& known, const fetch_session::answer& s
   const bool failed = said.error_code != protocol::error_code::none;
   const bool news = failed || (said.records && !said.records->empty()) || known.high_watermark != said.high_watermark ||
                     known.log_start != said.log_start_offset || said.diverging_epoch.epoch != model::no_epoch ||
-                    said.diverging_epoch.end_offset.value() >= 0;
+                    said.diverging_epoch.end_offset.value() >= 0 || said.preferred_read_replica != model::no_broker;
   // After an error the client hears of the partition again as soon as the error is gone.
   known.high_watermark = failed ? model::offset(-1) : said.high_watermark;
   known.log_start = said.log_start_offset;

@@ -12,6 +12,8 @@ namespace braidmq::server::handlers {
 namespace {
 
 using protocol::error_code;
+constexpr std::int16_t first_version_with_leader = 10;
+
 using partition_response = protocol::produce_response::partition_produce_response;
 
 void refuse_all(protocol::produce_response& response, const protocol::produce_request& request, error_code code,
@@ -56,6 +58,18 @@ void fill(checked_produce& checked, const result<braid::unit_outcome>& outcome, 
   }
   // When the atomic part was refused before, that has been said.
   if (outcome && checked.unit.atomic_slices > 0) checked.refuse_atomic_part(now);
+}
+
+// Of partitions that another broker leads now.
+void name_leaders(protocol::produce_response& response, const request_context& context) {
+  std::optional<cluster_view> view;
+  for (auto& topic : response.responses) {
+    for (partition_response& answer : topic.partition_responses) {
+      if (answer.error_code != error_code::not_leader_or_follower) continue;
+      if (!view) view = context.broker.view(context.connection->listener);
+      name_leader(*view, response, answer);
+    }
+  }
 }
 
 bool has_failure(const protocol::produce_response& response) {
@@ -112,6 +126,7 @@ answer_of<protocol::produce_response> produce(request_ptr context, protocol::pro
     const auto outcome = co_await on_braid<result<braid::unit_outcome>>(context, std::move(submit));
     fill(checked, outcome, context->version, *context->broker.image());
   }
+  if (context->version >= first_version_with_leader) name_leaders(checked.response, *context);
   note_refusal(*context, checked);
   if (request.acks != 0) co_return std::move(checked.response);
   if (has_failure(checked.response)) {

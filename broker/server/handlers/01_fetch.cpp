@@ -14,7 +14,9 @@ using protocol::error_code;
 using protocol::fetch_request;
 using protocol::fetch_response;
 
+constexpr std::int16_t first_version_with_rack = 11;
 constexpr std::int16_t first_version_with_replica_state = 15;
+constexpr std::int16_t first_version_with_leader = 16;
 constexpr std::int32_t max_wait_limit_ms = 5 * 60 * 1000;
 
 bool is_replica(const fetch_request& request, std::int16_t version) {
@@ -140,6 +142,28 @@ void fill(planned_fetch& plan, result<braid::fetch_answer>& answer, std::int16_t
   }
 }
 
+// Of partitions that another broker leads now.
+void name_leaders(fetch_response& response, const cluster_view& view) {
+  for (auto& topic : response.responses) {
+    for (auto& answer : topic.partitions) {
+      if (answer.error_code == error_code::not_leader_or_follower ||
+          answer.error_code == error_code::fenced_leader_epoch)
+        name_leader(view, response, answer);
+    }
+  }
+}
+
+// What can be read from a replica nearby is not sent from here.
+void send_to_replica(fetch_response& response, model::broker_id replica) {
+  for (auto& topic : response.responses) {
+    for (auto& answer : topic.partitions) {
+      if (answer.error_code != error_code::none || answer.diverging_epoch.epoch != model::no_epoch) continue;
+      answer.preferred_read_replica = replica;
+      answer.records = bytes();
+    }
+  }
+}
+
 // Counts a request of a connection while it is served.
 class unanswered {
  public:
@@ -177,12 +201,20 @@ answer_of<protocol::fetch_response> fetch(request_ptr context, protocol::fetch_r
   if (!plan.request.slices.empty()) {
     plan.request.memory = context->broker.environment().answers;
     plan.request.abandoned = {context->connection, &connection.ended};
+    const cluster_view before = context->broker.view(context->connection->listener);
+    const auto nearby = before.preferred_replica(request.rack_id);
+    // Who is sent elsewhere hears it at once.
+    if (nearby) plan.request.max_wait = {};
+    plan.request.from_follower_allowed = context->version >= first_version_with_rack;
     auto read = [wanted = std::move(plan.request)](braid::replica& braid,
                                                    unique_function<void(result<braid::fetch_answer>)> done) mutable {
       braid.fetch(std::move(wanted), std::move(done));
     };
     auto answer = co_await on_braid<result<braid::fetch_answer>>(context, std::move(read));
-    fill(plan, answer, context->version, *context->broker.image());
+    const cluster_view view = context->broker.view(context->connection->listener);
+    fill(plan, answer, context->version, *view.image);
+    if (nearby) send_to_replica(plan.response, *nearby);
+    if (context->version >= first_version_with_leader) name_leaders(plan.response, view);
   }
   context->sessions.finish(opened, request, context->version, plan.response);
   co_return std::move(plan.response);

@@ -17,8 +17,7 @@ constexpr io::duration auto_create_timeout = std::chrono::seconds(30);
 
 // An image of a topic or its description.
 template <class Topic>
-metadata_response::metadata_response_topic describe(const Topic& topic, model::broker_id self,
-                                                    const braid::replica_stats& braid) {
+metadata_response::metadata_response_topic describe(const Topic& topic, const leadership& all) {
   metadata_response::metadata_response_topic described;
   described.name = topic.name;
   described.topic_id = topic.id;
@@ -26,11 +25,12 @@ metadata_response::metadata_response_topic describe(const Topic& topic, model::b
   for (std::int32_t p = 0; p < topic.partitions; ++p) {
     auto& partition = described.partitions.emplace_back();
     partition.partition_index = model::partition_index(p);
-    partition.leader_id = braid.serves ? self : model::no_broker;
-    if (!braid.serves) partition.error_code = error_code::leader_not_available;
-    partition.leader_epoch = model::leader_epoch(static_cast<std::int32_t>(braid.term.value()));
-    partition.replica_nodes = {self};
-    partition.isr_nodes = {self};
+    partition.error_code = all.error;
+    partition.leader_id = all.leader;
+    partition.leader_epoch = all.epoch;
+    partition.replica_nodes = all.replicas;
+    partition.isr_nodes = all.in_sync;
+    partition.offline_replicas = all.offline;
   }
   return described;
 }
@@ -67,19 +67,19 @@ bool asks_for_all(const protocol::metadata_request& request, std::int16_t versio
 answer_of<protocol::metadata_response> metadata(request_ptr context, protocol::metadata_request request) {
   context->accept();  // a read has no place in the order of writes
   const broker_options& options = context->broker.options();
-  auto ask = [](braid::replica& braid, unique_function<void(braid::replica_stats)> done) { done(braid.statistics()); };
-  const braid::replica_stats braid = co_await on_braid<braid::replica_stats>(context, ask);
-  const metadata::image_ptr image = context->broker.image();
+  const cluster_view view = context->broker.view(context->connection->listener);
+  const leadership braid = view.of_partitions(context->version);
+  const metadata::image_ptr& image = view.image;
 
   const request_deadline deadline(*context, auto_create_timeout);
   metadata_response response;
   if (!image->cluster_id().is_zero()) response.cluster_id = image->cluster_id().to_string();
-  response.controller_id = options.id;
-  if (const auto address = context->broker.advertised(context->connection->listener)) {
-    response.brokers.push_back({options.id, address->host, address->port, std::nullopt});
+  response.controller_id = view.controller_id();
+  for (cluster_node& node : view.nodes()) {
+    if (node.alive) response.brokers.push_back({node.id, std::move(node.host), node.port, std::move(node.rack)});
   }
   if (asks_for_all(request, context->version)) {
-    for (const auto& [name, topic] : image->topics()) response.topics.push_back(describe(*topic, options.id, braid));
+    for (const auto& [name, topic] : image->topics()) response.topics.push_back(describe(*topic, braid));
     co_return response;
   }
   std::set<std::pair<std::optional<std::string>, model::topic_id>> answered;  // once each: a few bytes ask for many
@@ -87,7 +87,7 @@ answer_of<protocol::metadata_response> metadata(request_ptr context, protocol::m
     if (!answered.emplace(wanted.name, wanted.name ? model::topic_id() : wanted.topic_id).second) continue;
     const metadata::topic_image* found = wanted.name ? image->find(*wanted.name) : image->find(wanted.topic_id);
     if (found != nullptr) {
-      response.topics.push_back(describe(*found, options.id, braid));
+      response.topics.push_back(describe(*found, braid));
       continue;
     }
     if (!wanted.name) {
@@ -104,7 +104,7 @@ answer_of<protocol::metadata_response> metadata(request_ptr context, protocol::m
     }
     const auto made = co_await make_missing(context, *wanted.name, deadline.left());
     if (made)
-      response.topics.push_back(describe(*made, options.id, braid));
+      response.topics.push_back(describe(*made, braid));
     else
       response.topics.push_back(refused(wanted.name, {}, wire_error(made.error().code)));
   }

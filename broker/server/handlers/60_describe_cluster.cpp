@@ -1,6 +1,6 @@
-// DescribeCluster, versions 0 to 2: this broker, as clients of the listener reach it, and itself as the controller. No
-// broker is fenced: one that is not registered answers nobody. Everything is allowed as long as there is no
-// authorisation. Controllers (endpoint type 2) have no listener for clients.
+// DescribeCluster, versions 0 to 2: the brokers, as clients of the listener reach them, and the leader of the metadata
+// quorum as the controller. A broker is fenced while this one cannot see it. Everything is allowed as long as there is
+// no authorisation. Controllers (endpoint type 2) have no listener for clients.
 #include "server/handlers/handlers.hpp"
 
 namespace braidmq::server::handlers {
@@ -37,12 +37,12 @@ answer_of<protocol::describe_cluster_response> describe_cluster(request_ptr cont
                                    : fmt::format("there is no endpoint type {}", request.endpoint_type);
     co_return response;
   }
-  const broker& self = context->broker;
-  const metadata::image_ptr image = self.image();
-  if (!image->cluster_id().is_zero()) response.cluster_id = image->cluster_id().to_string();
-  response.controller_id = self.options().id;
-  if (const auto address = self.advertised(context->connection->listener)) {
-    response.brokers.push_back({self.options().id, address->host, address->port, std::nullopt, false});
+  const cluster_view view = context->broker.view(context->connection->listener);
+  if (!view.image->cluster_id().is_zero()) response.cluster_id = view.image->cluster_id().to_string();
+  response.controller_id = view.controller_id();
+  for (cluster_node& node : view.nodes()) {
+    if (!node.alive && !request.include_fenced_brokers) continue;
+    response.brokers.push_back({node.id, std::move(node.host), node.port, std::move(node.rack), !node.alive});
   }
   if (request.include_cluster_authorized_operations) response.cluster_authorized_operations = all_operations;
   co_return response;

@@ -30,6 +30,7 @@ struct partition_state {
   std::int16_t error = 0;
   bool records = false;
   bool diverges = false;
+  bool moves = false;  // its reader is sent to another replica
 };
 
 class player {
@@ -100,6 +101,7 @@ class player {
     if (word[2] == '!') state.error = static_cast<std::int16_t>(std::stoi(word.substr(3)));
     if (word[2] == '*') state.records = true;
     if (word[2] == '/') state.diverges = true;
+    if (word[2] == '>') state.moves = true;
   }
 
   void name(protocol::fetch_request& request, std::int16_t version) {
@@ -133,6 +135,7 @@ class player {
       answer.log_start_offset = model::offset(0);
       answer.records = bytes();
       if (std::exchange(state.records, false)) answer.records = bytes::copy_of("records");
+      if (std::exchange(state.moves, false)) answer.preferred_read_replica = model::broker_id(2);
       if (std::exchange(state.diverges, false)) answer.diverging_epoch.end_offset = model::offset(0);
     };
     if (opened.session) {
@@ -158,6 +161,7 @@ class player {
           said += fmt::format("={}", one.high_watermark);
         if (!one.records->empty()) said += "*";
         if (one.diverging_epoch.end_offset.value() >= 0) said += "/";
+        if (one.preferred_read_replica != model::no_broker) said += ">";
       }
     }
     return said;
@@ -203,10 +207,11 @@ TEST(fetch_sessions, say_only_what_is_news) {
                    {"s1 e6", "s1: a0!6"},                  //
                    {"a0!0 s1 e7", "s1: a0=6"},             // its end is news, though nothing moved
                    {"b1/ s1 e8", "s1: b1=3/"},             // a diverging log
-                   {"s1 e9 +a2 -b1", "s1: a2=0"},          // one more, one less
-                   {"b1=9 a2=1 a2* s1 e10", "s1: a2=1*"},  //
-                   {"s1 e11 -a2 -a0", "s0:"},              // nothing is left: no session
-                   {"s1 e12", "70"},
+                   {"a0> s1 e9", "s1: a0=6>"},             // a replica nearby to read from
+                   {"s1 e10 +a2 -b1", "s1: a2=0"},         // one more, one less
+                   {"b1=9 a2=1 a2* s1 e11", "s1: a2=1*"},  //
+                   {"s1 e12 -a2 -a0", "s0:"},              // nothing is left: no session
+                   {"s1 e13", "70"},
                });
 }
 
