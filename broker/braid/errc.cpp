@@ -32,6 +32,8 @@ class braid_category final : public std::error_category {
         return "leader epoch of the request is newer than the current one";
       case errc::disk_full:
         return "the disk is full";
+      case errc::offset_not_available:
+        return "this replica has not got so far yet";
       case errc::later_version:
         return "made by a later version";
       case errc::storage_failed:

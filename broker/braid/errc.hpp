@@ -18,6 +18,8 @@ enum class errc {
   unknown_leader_epoch,  // ... or newer
   storage_failed,
   disk_full,      // nothing was written: the disk has too little space
+  // A replica that does not lead has not yet got so far, or cannot vouch for what it has; the client asks again.
+  offset_not_available,
   later_version,  // an entry, or a state, that only a later version of the broker can apply
   stopped,
 };

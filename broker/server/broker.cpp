@@ -143,7 +143,6 @@ status broker::open_planes() {
   controller_ = std::move(*controller);
   BRAID_TRY_VOID(check_cluster(folders));
   producer_ids_ = std::make_unique<producer_ids>(*controller_, environment_.metadata);
-  drain_ = std::make_unique<server::drain>(options_.id, *controller_);
 
   braid::replica_options data;
   data.group.id = braid_group;
@@ -174,6 +173,10 @@ status broker::open_planes() {
     return tl::unexpected(explained(std::move(replica).error(), folders.braid_checkpoint, folders.braid_log));
   }
   replica_ = std::move(*replica);
+  transfer_ = std::make_unique<office_transfer>(options_.id, *replica_, environment_.braid, *controller_,
+                                                environment_.metadata, environment_.metadata_timers);
+  drain_ = std::make_unique<server::drain>(options_.id, *controller_, cluster_.is_alone() ? nullptr : transfer_.get(),
+                                           [this](model::broker_id other) { return is_alive(other); });
   const braid::start_stats begun = replica_->statistics().start;
   tell_phase(fmt::format("checkpoint of the braid loaded: entry {}", begun.loaded), begun.checkpoint_read_took);
   tell_phase(fmt::format("{} partitions opened", begun.partitions), begun.partitions_opened_took);
@@ -225,6 +228,7 @@ void broker::stop(unique_function<void()> stopped) {
     disk_guard_.stop();
     replica_->stop();
     environment_.metadata.post([this, stopped = std::move(stopped)]() mutable {
+      transfer_->stop();
       controller_->stop();
       stopped();
     });
@@ -292,8 +296,18 @@ std::vector<std::string> broker::readiness() const {
     missing.push_back(fmt::format("broker id {} is not registered yet", options_.id));
   }
   if (drain_->state().draining) missing.emplace_back("the broker drains");
-  if (!braid_caught_up_) missing.emplace_back("the braid is still applying its log");
+  if (std::string braid = missing_of_braid(); !braid.empty()) missing.push_back(std::move(braid));
   return missing;
+}
+
+// A replica that follows is as good as its leader, once it has what the leader had.
+std::string broker::missing_of_braid() const {
+  const multiraft::office office = replica_->office();
+  if (office.serves) return {};
+  if (cluster_.is_alone() || office.leader.broker == options_.id.value()) return "the braid is still applying its log";
+  if (office.leader.is_none()) return "nobody is known to lead the braid";
+  if (braid_caught_up_) return {};
+  return fmt::format("the braid is still applying its log, behind broker {}, which leads it", office.leader.broker);
 }
 
 std::optional<endpoint> broker::advertised(const std::string& listener) const {
@@ -317,11 +331,14 @@ cluster_view broker::view(const std::string& listener) const {
   now.own = advertised(listener);
   now.own_rack = options_.rack;
   now.listener = listener;
-  now.alive = environment_.is_alive;
-  if (!now.alive && !cluster_.is_alone()) {
-    now.alive = [this](model::broker_id other) { return cluster_.is_reachable(other); };
-  }
+  now.alive = [this](model::broker_id other) { return is_alive(other); };
   return now;
+}
+
+bool broker::is_alive(model::broker_id other) const {
+  if (other == options_.id) return true;
+  if (environment_.is_alive) return environment_.is_alive(other);
+  return cluster_.is_alone() || cluster_.is_reachable(other);
 }
 
 void broker::tell_phase(const std::string& done, io::duration took) const {

@@ -24,6 +24,7 @@
 #include "server/disk_guard.hpp"
 #include "server/drain.hpp"
 #include "server/fetch_sessions.hpp"
+#include "server/hand_over.hpp"
 #include "server/membership.hpp"
 #include "server/metadata_forwarding.hpp"
 #include "server/producer_ids.hpp"
@@ -147,6 +148,8 @@ class broker {
 
   // How clients reach this broker by one of its listeners; none when that is not known. Any thread.
   std::optional<endpoint> advertised(const std::string& listener) const;
+  // Whether a broker is there, as far as can be seen from here. Any thread.
+  bool is_alive(model::broker_id other) const;
   // What this broker knows of the cluster now, for requests that come by this listener. Any thread.
   cluster_view view(const std::string& listener) const;
   // Begins and reports draining (server/drain.hpp).
@@ -166,6 +169,7 @@ class broker {
   status check_identity(const metadata::image& image) const;
   void on_image(const metadata::image_ptr& image);
   void fatal(error why);
+  std::string missing_of_braid() const;
   void tell_phase(const std::string& done, io::duration took) const;
   void tell_applied();
 
@@ -183,6 +187,7 @@ class broker {
   std::unique_ptr<metadata::controller> controller_;
   std::unique_ptr<braid::replica> replica_;
   std::unique_ptr<producer_ids> producer_ids_;
+  std::unique_ptr<office_transfer> transfer_;
   std::unique_ptr<server::drain> drain_;
   disk_guard disk_guard_;
   topic_admin topics_{*this};

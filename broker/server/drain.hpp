@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <utility>
 
 #include "base/result.hpp"
 #include "base/unique_function.hpp"
@@ -26,18 +28,21 @@ class leadership_transfer {
   virtual ~leadership_transfer() = default;
   // Leaderships that others could take. Any thread.
   virtual std::int32_t held() const = 0;
-  // Runs `done` when all are handed over, or after `timeout`, whichever comes first.
+  // From now on this broker is not elected any more. Runs `done` when all are handed over, or after `timeout`,
+  // whichever comes first; goes on handing over behind that. On the metadata executor.
   virtual void hand_over(io::duration timeout, unique_function<void()> done) = 0;
 };
 
 class drain {
  public:
-  drain(model::broker_id self, metadata::controller& controller, leadership_transfer* transfer = nullptr)
-      : self_(self), controller_(controller), transfer_(transfer) {}
+  // `is_alive`: of another broker, from any thread.
+  drain(model::broker_id self, metadata::controller& controller, leadership_transfer* transfer,
+        std::function<bool(model::broker_id)> is_alive)
+      : self_(self), controller_(controller), transfer_(transfer), is_alive_(std::move(is_alive)) {}
 
   // Answers when nothing is left to hand over or the time is up, and at once on the last broker. May be called again,
-  // to wait further. Errors: metadata::errc, when the registration could not be written; the broker drains all the
-  // same.
+  // to wait further. Errors: metadata::errc, when the registration could not be written; the broker drains and
+  // hands over all the same.
   void begin(io::duration timeout, unique_function<void(result<drain_state>)> done);
 
   drain_state state() const;
@@ -46,6 +51,7 @@ class drain {
   model::broker_id self_;
   metadata::controller& controller_;
   leadership_transfer* transfer_;
+  std::function<bool(model::broker_id)> is_alive_;
   std::atomic<bool> draining_{false};
 };
 

@@ -32,6 +32,8 @@ error_code of(braid::errc code) {
       return error_code::fenced_leader_epoch;
     case braid::errc::unknown_leader_epoch:
       return error_code::unknown_leader_epoch;
+    case braid::errc::offset_not_available:
+      return error_code::offset_not_available;
     case braid::errc::disk_full:
     case braid::errc::later_version:  // to nobody: the broker ends
     case braid::errc::storage_failed:

@@ -12,7 +12,7 @@ namespace braidmq::server::handlers {
 namespace {
 
 using protocol::error_code;
-constexpr std::int16_t first_version_with_leader = 10;
+constexpr std::int16_t first_produce_with_leader = 10;
 
 using partition_response = protocol::produce_response::partition_produce_response;
 
@@ -126,7 +126,7 @@ answer_of<protocol::produce_response> produce(request_ptr context, protocol::pro
     const auto outcome = co_await on_braid<result<braid::unit_outcome>>(context, std::move(submit));
     fill(checked, outcome, context->version, *context->broker.image());
   }
-  if (context->version >= first_version_with_leader) name_leaders(checked.response, *context);
+  if (context->version >= first_produce_with_leader) name_leaders(checked.response, *context);
   note_refusal(*context, checked);
   if (request.acks != 0) co_return std::move(checked.response);
   if (has_failure(checked.response)) {

@@ -16,7 +16,7 @@ using protocol::fetch_response;
 
 constexpr std::int16_t first_version_with_rack = 11;
 constexpr std::int16_t first_version_with_replica_state = 15;
-constexpr std::int16_t first_version_with_leader = 16;
+constexpr std::int16_t first_fetch_with_leader = 16;
 constexpr std::int32_t max_wait_limit_ms = 5 * 60 * 1000;
 
 bool is_replica(const fetch_request& request, std::int16_t version) {
@@ -214,7 +214,7 @@ answer_of<protocol::fetch_response> fetch(request_ptr context, protocol::fetch_r
     const cluster_view view = context->broker.view(context->connection->listener);
     fill(plan, answer, context->version, *view.image);
     if (nearby) send_to_replica(plan.response, *nearby);
-    if (context->version >= first_version_with_leader) name_leaders(plan.response, view);
+    if (context->version >= first_fetch_with_leader) name_leaders(plan.response, view);
   }
   context->sessions.finish(opened, request, context->version, plan.response);
   co_return std::move(plan.response);

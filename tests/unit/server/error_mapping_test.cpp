@@ -41,6 +41,7 @@ TEST(ErrorMapping, IsTotal) {
         model::errc::invalid_timestamp, model::errc::unsupported_compression, model::errc::invalid_record}) {
     EXPECT_EQ(static_cast<int>(wire_error(code)), static_cast<int>(code));
   }
+  EXPECT_EQ(wire_error(braid::errc::offset_not_available), protocol::error_code::offset_not_available);
   EXPECT_EQ(wire_error(model::errc::incomplete_batch), protocol::error_code::corrupt_message);
 }
 
