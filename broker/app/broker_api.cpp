@@ -95,24 +95,26 @@ result<admin_client::cluster_info> broker_api::cluster() {
   if (!image->cluster_id().is_zero()) info.cluster_id = image->cluster_id().to_string();
   info.version = BRAID_VERSION;
   info.broker_id = id.value();
-  info.controller_id = self->controller().is_ready() ? id.value() : -1;
+  const server::cluster_view view = self->view({});
+  info.controller_id = view.controller_id().value();
   info.metadata_index = image->index();
   info.replication_factor = self->controller().replication_factor();
   for (const auto& [other, registration] : image->brokers()) {
     auto& shown = info.brokers.emplace_back();
     shown.id = other.value();
     shown.incarnation = registration.incarnation.to_string();
-    shown.alive = other == id;  // brokers do not hear of each other yet
+    shown.alive = view.is_alive(other);
     shown.draining = registration.draining;
     for (const auto& one : registration.listeners) shown.listeners.push_back({one.name, one.host, one.port});
   }
   info.braids.push_back({.id = 0,
-                         .leader = braid->serves ? id.value() : -1,
+                         .leader = view.leader().value(),
                          .term = braid->term.value(),
                          .commit_index = braid->commit_index.value(),
                          .applied_index = braid->applied_index.value(),
                          .visible_index = braid->visible_index.value(),
-                         .replicas = {id.value()}});
+                         .replicas = {}});
+  for (const model::broker_id voter : view.voters) info.braids.back().replicas.push_back(voter.value());
   return info;
 }
 

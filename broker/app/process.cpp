@@ -19,6 +19,7 @@ namespace braidmq::app {
 namespace {
 
 constexpr unsigned metadata_shard_index = 1000;  // in thread names, apart from the data shards
+constexpr auto hand_over_deadline = std::chrono::seconds(4);
 constexpr auto drain_deadline = std::chrono::seconds(5);
 constexpr auto stop_deadline = std::chrono::seconds(10);
 // Nothing that a loop does takes a second; a machine that swaps or is paused may.
@@ -357,6 +358,7 @@ std::string process::admin_address() const {
 
 void process::stop() {
   if (std::exchange(stopped_, true)) return;
+  if (serving_ && has_peers()) hand_over();
   for (auto& listener : listeners_) listener->stop();
   for (auto& listener : peer_listeners_) listener->stop();
   if (!serving_) stop_cluster();
@@ -383,6 +385,16 @@ void process::stop() {
   parts_.clear();
   broker_.reset();
   cluster_.reset();
+}
+
+// Clients go to the next leader before their connections end. Whoever cannot hand over, because too few others are
+// there, ends all the same.
+void process::hand_over() {
+  auto over = std::make_shared<std::promise<void>>();
+  auto done = over->get_future();
+  broker_->drain().begin(hand_over_deadline,
+                         [over](const result<server::drain_state>& /*what is left*/) { over->set_value(); });
+  done.wait_for(hand_over_deadline + std::chrono::seconds(1));
 }
 
 // Requests that are here get their answers; fetches that wait get what there is.

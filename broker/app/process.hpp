@@ -68,6 +68,7 @@ class process {
   status serve();
   void listen();
   void stop_cluster();
+  void hand_over();
   void drain_connections();
 
   config::broker_config config_;
