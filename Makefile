@@ -159,7 +159,7 @@ e2e-full: e2e-packages $(VENV_STAMP) $(JAVA_STAMP) ## All promises, with Java, P
 # --- Run --------------------------------------------------------------------------------------------------------------
 
 .PHONY: quickstart quickstart-fresh run stop clean
-quickstart: deps-quickstart ## From nothing to a broker that survives kill -9, step by step (KEEP=1 leaves it running)
+quickstart: deps-quickstart ## From nothing to three brokers that survive kill -9 of the leader (KEEP=1 leaves them running)
 	@$(MAKE) release RELEASE_TARGETS="braid-broker braidctl"
 	@tests/integration/quickstart.sh build/release/$(BROKER) $(DEPS)/java run/quickstart
 
@@ -171,7 +171,7 @@ run: ## Start a broker on 127.0.0.1:9092 with its data in run/broker
 	@tests/integration/broker.sh start build/release/$(BROKER) run/broker $${KAFKA_PORT:-9092} $${ADMIN_PORT:-9644}
 
 stop: ## End the brokers that `make run` and `make quickstart KEEP=1` started
-	@tests/integration/broker.sh stop run/broker run/quickstart
+	@tests/integration/broker.sh stop run/broker run/quickstart/0 run/quickstart/1 run/quickstart/2
 
 clean: ## Remove what was built; data in run/ and fetched clients in build/deps stay
 	@rm -rf build/debug build/release build/tsan build/ubsan build/fuzz build/bench

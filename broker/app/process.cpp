@@ -390,6 +390,10 @@ void process::stop() {
 // Clients go to the next leader before their connections end. Whoever cannot hand over, because too few others are
 // there, ends all the same.
 void process::hand_over() {
+  const auto& voters = cluster_->voters();
+  const auto there = std::ranges::count_if(
+      voters, [this](const raft::node_id& one) { return cluster_->is_reachable(model::broker_id(one.broker)); });
+  if (2 * static_cast<std::size_t>(there) <= voters.size()) return;  // nobody could be elected
   auto over = std::make_shared<std::promise<void>>();
   auto done = over->get_future();
   broker_->drain().begin(hand_over_deadline,

@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
-# quickstart.sh PROGRAM JAVA_FOLDER FOLDER: starts a broker, uses it with kcat, Java and braidctl, kills it in mid-load, and
-# shows that nothing acknowledged was lost and no atomic write is there by half. braidctl is the one built with PROGRAM. `make quickstart` builds first. Everything lies in FOLDER, which is made anew.
+# quickstart.sh PROGRAM JAVA_FOLDER FOLDER: starts three brokers, uses them with kcat, Java and braidctl, kills the leader in
+# mid-load, and shows that nothing acknowledged was lost and no atomic write is there by half. braidctl is the one built with
+# PROGRAM. `make quickstart` builds first. Everything lies in FOLDER, which is made anew.
 #
-# KEEP=1 leaves the broker running. KAFKA_PORT and ADMIN_PORT choose other ports than 9092 and 9644.
+# KEEP=1 leaves the brokers running. KAFKA_PORT and ADMIN_PORT choose other ports than 9092 and 9644; see broker.sh for those
+# of the second and third broker.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 program=$(realpath "$1") ctl=$(realpath "$(dirname "$1")/../ctl/braidctl") java_folder=$(realpath "$2") folder=$(realpath -m "$3")
 port=${KAFKA_PORT:-9092} admin_port=${ADMIN_PORT:-9644}
-broker=127.0.0.1:$port
+broker=127.0.0.1:$port,127.0.0.1:$((port + 10)),127.0.0.1:$((port + 20))
+brokers=("$folder/0" "$folder/1" "$folder/2")
 acked=$folder/acknowledged.txt
 sets=$folder/sets.txt
 loader=
@@ -22,28 +25,46 @@ fail() {
   echo "quickstart: $1" >&2
   exit 1
 }
+# The id of the broker that leads; `leader ID`: of another one than this.
+leader() {
+  local end=$((SECONDS + 60)) i said
+  while [ $SECONDS -lt $end ]; do
+    for i in 0 1 2; do
+      [ "$i" != "${1:-}" ] || continue
+      said=$("$ctl" --admin "127.0.0.1:$((admin_port + 10 * i))" --output json cluster 2>/dev/null |
+        tr -d ' \n' | sed -n 's/.*"braids":\[{[^]]*"leader":\([0-9]*\),.*/\1/p') || continue
+      if [ -n "$said" ] && [ "$said" != "${1:-}" ]; then
+        echo "$said"
+        return
+      fi
+    done
+    sleep 0.05
+  done
+  fail "no broker leads"
+}
+start() { "$here/broker.sh" start "$program" "$folder/$1" $((port + 10 * $1)) $((admin_port + 10 * $1)); }
 clean_up() {
   local status=$?
   if [ -n "$loader" ]; then kill "$loader" 2>/dev/null || true; fi
   if [ $status -ne 0 ]; then
-    echo "quickstart failed; the broker's last words:" >&2
-    tail -n 20 "$folder/broker.log" >&2 || true
-    "$here/broker.sh" stop "$folder" >&2 || true
+    echo "quickstart failed; the brokers' last words:" >&2
+    tail -n 10 "$folder"/[012]/broker.log >&2 || true
+    "$here/broker.sh" stop "${brokers[@]}" >&2 || true
   fi
 }
 trap clean_up EXIT
 started=$SECONDS
 
-"$here/broker.sh" stop "$folder"
+"$here/broker.sh" stop "$folder" "${brokers[@]}"
 # Only a folder that an earlier quickstart made is removed.
 if [ -d "$folder" ]; then
-  [ -f "$folder/broker.yaml" ] || [ -z "$(ls -A "$folder")" ] || fail "$folder is not a folder of an earlier quickstart; remove it first"
+  [ -f "$folder/broker.yaml" ] || [ -f "$folder/0/broker.yaml" ] || [ -z "$(ls -A "$folder")" ] || fail "$folder is not a folder of an earlier quickstart; remove it first"
   rm -rf "$folder"
 fi
 mkdir -p "$folder"
 
-step 1 "Start one broker on $broker, its data in $folder"
-"$here/broker.sh" start "$program" "$folder" "$port" "$admin_port" | indent
+step 1 "Start three brokers on $broker, their data in $folder/0, 1 and 2"
+"$here/broker.sh" cluster "$program" "$folder" "$port" "$admin_port" | indent
 
 step 2 "Create four topics with Java's AdminClient: orders (2 partitions), inventory, payments and ledger (1 each)"
 java_client Admin.java create orders:2 inventory:1 payments:1 ledger:1 | indent
@@ -61,7 +82,7 @@ step 4 "Write 300 records to both with Java's producer (idempotent, as it is by 
 java_client Loader.java "$acked" 0 300 1000 orders:2 inventory:1 | indent
 java_client Verifier.java "$acked" orders inventory | indent
 
-step 5 "Load both topics, and kill -9 the broker in the middle of it"
+step 5 "Load both topics, and kill -9 the broker that leads in the middle of it"
 java_client Loader.java "$acked" 1000 2000 400 orders:2 inventory:1 >"$folder/loader.log" 2>&1 &
 loader=$!
 acknowledged() { wc -l <"$acked"; }
@@ -71,13 +92,15 @@ until [ "$(acknowledged)" -ge 900 ]; do
   [ $SECONDS -lt $end ] || fail "the loader got no further than $(acknowledged) records"
   sleep 0.05
 done
-"$here/broker.sh" kill "$folder"
+killed=$(leader)
+"$here/broker.sh" kill "$folder/$killed"
 at_kill=$(acknowledged)
 kill -0 "$loader" 2>/dev/null || fail "the loader was through before the kill"
-echo "   killed with $at_kill records acknowledged, and the loader still sending"
+echo "   killed broker $killed with $at_kill records acknowledged, and the loader still sending"
 
-step 6 "Start it again on the same folder; the loader goes on by itself"
-"$here/broker.sh" start "$program" "$folder" "$port" "$admin_port" | indent
+step 6 "Another broker leads; the loader goes on by itself; start the killed one again on the same folder"
+echo "   broker $(leader "$killed") leads"
+start "$killed" | indent
 wait "$loader" || fail "the loader gave up: $(cat "$folder/loader.log")"
 loader=
 indent <"$folder/loader.log"
@@ -87,7 +110,7 @@ java_client Verifier.java "$acked" orders inventory | indent
 total=$(acknowledged)
 [ "$total" -eq 2300 ] || fail "$total records were acknowledged, 2300 were sent"
 
-step 8 "Write sets to two topics, payments and ledger, each in one atomic request, and kill -9 the broker between them"
+step 8 "Write sets to two topics, payments and ledger, each in one atomic request, and kill -9 the leader between them"
 touch "$sets"
 # Every set goes out once: one whose answer the kill swallowed may be there or not, but not by half.
 (
@@ -103,8 +126,10 @@ for kills in 1 2; do
     [ $SECONDS -lt $end ] || fail "no more than $(wc -l <"$sets") sets were acknowledged"
     sleep 0.02
   done
-  "$here/broker.sh" kill "$folder"
-  "$here/broker.sh" start "$program" "$folder" "$port" "$admin_port" | indent
+  killed=$(leader)
+  "$here/broker.sh" kill "$folder/$killed"
+  echo "   killed broker $killed; broker $(leader "$killed") leads"
+  start "$killed" | indent
 done
 touch "$folder/enough"
 wait "$loader" || true
@@ -118,15 +143,15 @@ echo "   $(wc -l <"$sets") sets acknowledged over 2 kills; $(wc -l <"$folder/pay
 echo
 echo "No half set. All $total acknowledged records are there, once and in order, $at_kill of them from before the kill. ($((SECONDS - started)) s)"
 echo
-echo "   data       $folder/data and $folder/wal"
-echo "   log        $folder/broker.log"
-echo "   config     $folder/broker.yaml"
+echo "   data       $folder/N/data and $folder/N/wal of broker N"
+echo "   log        $folder/N/broker.log"
+echo "   config     $folder/N/broker.yaml"
 if [ "${KEEP:-}" = 1 ]; then
   echo "   connect    any Kafka client, bootstrap.servers=$broker    e.g.  kcat -b $broker -L"
   echo "   health     curl http://127.0.0.1:$admin_port/readyz    metrics: /metrics"
   echo "   stop       make stop"
 else
-  "$here/broker.sh" stop "$folder" | indent
-  echo "   again      make quickstart KEEP=1 leaves the broker running for you; then connect any Kafka client with"
+  "$here/broker.sh" stop "${brokers[@]}" | indent
+  echo "   again      make quickstart KEEP=1 leaves the brokers running for you; then connect any Kafka client with"
   echo "              bootstrap.servers=$broker, for example: kcat -b $broker -L; make stop ends it"
 fi
