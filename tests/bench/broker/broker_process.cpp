@@ -38,9 +38,12 @@ result<std::string> write_config(const broker_options& options) {
   if (code) return fail(code, options.folder);
   std::string path = options.folder + "/broker.yaml";
   std::ofstream file(path);
-  file << "listeners: PLAINTEXT://127.0.0.1:0\nadmin.listener: 127.0.0.1:0\n";
-  file << fmt::format("data.dir: {0}/data\nwal.dir: {0}/wal\n", options.folder);
-  for (const auto& [key, value] : options.keys) file << fmt::format("{}: {}\n", key, value);
+  std::map<std::string, std::string> keys = options.keys;
+  keys.try_emplace("listeners", "PLAINTEXT://127.0.0.1:0");
+  keys.try_emplace("admin.listener", "127.0.0.1:0");
+  keys.try_emplace("data.dir", options.folder + "/data");
+  keys.try_emplace("wal.dir", options.folder + "/wal");
+  for (const auto& [key, value] : keys) file << fmt::format("{}: {}\n", key, value);
   file.close();
   if (!file) return failed(path);
   return path;
@@ -66,6 +69,12 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
 }  // namespace
 
 result<std::unique_ptr<broker_process>> broker_process::start(const broker_options& options) {
+  BRAID_TRY(made, spawn(options));
+  BRAID_TRY_VOID(made->wait_until_ready());
+  return std::move(made);
+}
+
+result<std::unique_ptr<broker_process>> broker_process::spawn(const broker_options& options) {
   BRAID_TRY(config, write_config(options));
   std::vector<std::string> arguments{options.program, "--config", config};
   std::vector<std::string> environment = options.environment;
@@ -87,12 +96,12 @@ result<std::unique_ptr<broker_process>> broker_process::start(const broker_optio
   made->output_ = ends[0];
   if (pid < 0) return failed("fork");
   made->where_.pid = pid;
-  BRAID_TRY_VOID(made->wait_until_ready(log_path));
-  made->start_took_ = io::system_clock().now() - before;
+  made->log_ = log_path;
+  made->begun_ = before;
   return made;
 }
 
-status broker_process::wait_until_ready(const std::string& log) {
+status broker_process::wait_until_ready() {
   static const std::regex ready(R"(braid-broker ready: kafka (\S+), admin http://(\S+)\n)");
   const io::time_point deadline = io::system_clock().now() + start_deadline;
   std::string said;
@@ -101,13 +110,13 @@ status broker_process::wait_until_ready(const std::string& log) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - io::system_clock().now()).count();
     pollfd watched{.fd = output_, .events = POLLIN, .revents = 0};
     if (left <= 0 || (::poll(&watched, 1, static_cast<int>(left)) < 0 && errno != EINTR)) {
-      return fail(std::make_error_code(std::errc::timed_out), "the broker was not ready in time\n" + end_of(log));
+      return fail(std::make_error_code(std::errc::timed_out), "the broker was not ready in time\n" + end_of(log_));
     }
     if (watched.revents == 0) continue;
     char block[512];
     const ssize_t got = ::read(output_, block, sizeof(block));
     if (got <= 0) {
-      return fail(std::make_error_code(std::errc::no_child_process), "the broker ended at its start\n" + end_of(log));
+      return fail(std::make_error_code(std::errc::no_child_process), "the broker ended at its start\n" + end_of(log_));
     }
     said.append(block, static_cast<std::size_t>(got));
   }
@@ -115,6 +124,7 @@ status broker_process::wait_until_ready(const std::string& log) {
   BRAID_TRY(admin, io::parse_endpoint(found[2].str()));
   where_.kafka = kafka;
   admin_ = admin;
+  start_took_ = io::system_clock().now() - begun_;
   return {};
 }
 

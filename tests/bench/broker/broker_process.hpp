@@ -37,6 +37,9 @@ class broker_process {
  public:
   // Waits until it says that it is ready.
   static result<std::unique_ptr<broker_process>> start(const broker_options& options);
+  // The same in two steps, for one that is ready only together with others.
+  static result<std::unique_ptr<broker_process>> spawn(const broker_options& options);
+  status wait_until_ready();
   ~broker_process();
   broker_process(const broker_process&) = delete;
   broker_process& operator=(const broker_process&) = delete;
@@ -55,9 +58,9 @@ class broker_process {
  private:
   broker_process() = default;
 
-  status wait_until_ready(const std::string& log);
-
   target where_;
+  std::string log_;
+  io::time_point begun_;
   io::endpoint admin_;
   io::duration start_took_{};
   int output_ = -1;

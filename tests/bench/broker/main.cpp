@@ -18,7 +18,8 @@ struct group {
   const char* name;
   row_function measure;
 };
-constexpr std::array<group, 6> groups = {{{"atomic", atomic_write},
+constexpr std::array<group, 7> groups = {{{"atomic", atomic_write},
+                                          {"replicated", replicated_write},
                                           {"hops", atomic_write_hops},
                                           {"cpu", records_per_cpu_second},
                                           {"idle", idle_memory},

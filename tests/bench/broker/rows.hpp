@@ -22,6 +22,8 @@ using row_function = result<std::vector<row>> (*)(const bench_options&);
 
 // Serial writes of two topics, against fdatasync on the same file system.
 result<std::vector<row>> atomic_write(const bench_options& options);
+// The same with three brokers, against three processes that only replicate and sync.
+result<std::vector<row>> replicated_write(const bench_options& options);
 // Where the time of such a write goes.
 result<std::vector<row>> atomic_write_hops(const bench_options& options);
 // Records for each second of the broker's processor time.
