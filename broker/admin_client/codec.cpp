@@ -24,6 +24,16 @@ broker_info read_broker(object_reader& reader) {
   reader.read("alive", value.alive);
   reader.read("draining", value.draining);
   reader.read_list("listeners", value.listeners, read_listener);
+  reader.read_if_there("rack", value.rack);
+  reader.read_if_there("roles", value.roles);
+  return value;
+}
+
+peer_info read_peer(object_reader& reader) {
+  peer_info value;
+  reader.read("id", value.id);
+  reader.read("matchIndex", value.match_index);
+  reader.read("needsSnapshot", value.needs_snapshot);
   return value;
 }
 
@@ -36,6 +46,7 @@ braid_info read_braid(object_reader& reader) {
   reader.read("appliedIndex", value.applied_index);
   reader.read("visibleIndex", value.visible_index);
   reader.read("replicas", value.replicas);
+  if (reader.has("peers")) reader.read_list("peers", value.peers, read_peer);
   return value;
 }
 
@@ -58,17 +69,24 @@ json to_json(const broker_info& value) {
           {"incarnation", value.incarnation},
           {"alive", value.alive},
           {"draining", value.draining},
-          {"listeners", std::move(listeners)}};
+          {"listeners", std::move(listeners)},
+          {"rack", value.rack},
+          {"roles", value.roles}};
 }
 
 json to_json(const braid_info& value) {
+  json peers = json::array();
+  for (const auto& one : value.peers) {
+    peers.push_back({{"id", one.id}, {"matchIndex", one.match_index}, {"needsSnapshot", one.needs_snapshot}});
+  }
   return {{"id", value.id},
           {"leader", value.leader},
           {"term", value.term},
           {"commitIndex", value.commit_index},
           {"appliedIndex", value.applied_index},
           {"visibleIndex", value.visible_index},
-          {"replicas", value.replicas}};
+          {"replicas", value.replicas},
+          {"peers", std::move(peers)}};
 }
 
 }  // namespace
@@ -86,6 +104,12 @@ json to_json(const cluster_info& value) {
           {"brokerId", value.broker_id},           {"controllerId", value.controller_id},
           {"metadataIndex", value.metadata_index}, {"replicationFactor", value.replication_factor},
           {"brokers", std::move(brokers)},         {"braids", std::move(braids)}};
+}
+
+json braids_to_json(const cluster_info& value) {
+  json braids = json::array();
+  for (const auto& one : value.braids) braids.push_back(to_json(one));
+  return {{"brokerId", value.broker_id}, {"braids", std::move(braids)}};
 }
 
 json to_json(const topic_info& value) {

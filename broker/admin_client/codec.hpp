@@ -14,6 +14,7 @@
 namespace braidmq::admin_client {
 
 nlohmann::json to_json(const cluster_info& value);
+nlohmann::json braids_to_json(const cluster_info& value);  // of GET /v1/braids
 nlohmann::json to_json(const topic_info& value);
 nlohmann::json to_json(const topic_page& value);
 nlohmann::json to_json(const drain_state& value);

@@ -23,7 +23,17 @@ struct broker_info {
   bool alive = false;
   bool draining = false;
   std::vector<listener_info> listeners;  // those whose advertised address is known
+  std::string rack;                      // empty: it does not say
+  std::vector<std::string> roles;        // "controller": leads the metadata quorum; "leader", "replica": of a braid
   friend bool operator==(const broker_info&, const broker_info&) = default;
+};
+
+// How far another replica is, as the leader knows it.
+struct peer_info {
+  std::int32_t id = 0;
+  std::uint64_t match_index = 0;
+  bool needs_snapshot = false;
+  friend bool operator==(const peer_info&, const peer_info&) = default;
 };
 
 struct braid_info {
@@ -34,6 +44,7 @@ struct braid_info {
   std::uint64_t applied_index = 0;
   std::uint64_t visible_index = 0;
   std::vector<std::int32_t> replicas;
+  std::vector<peer_info> peers;  // of the leader's answer alone
   friend bool operator==(const braid_info&, const braid_info&) = default;
 };
 

@@ -104,17 +104,22 @@ result<admin_client::cluster_info> broker_api::cluster() {
     shown.id = other.value();
     shown.incarnation = registration.incarnation.to_string();
     shown.alive = view.is_alive(other);
+    shown.rack = registration.rack.value_or("");
+    shown.roles = view.roles_of(other);
     shown.draining = registration.draining;
     for (const auto& one : registration.listeners) shown.listeners.push_back({one.name, one.host, one.port});
   }
-  info.braids.push_back({.id = 0,
-                         .leader = view.leader().value(),
-                         .term = braid->term.value(),
-                         .commit_index = braid->commit_index.value(),
-                         .applied_index = braid->applied_index.value(),
-                         .visible_index = braid->visible_index.value(),
-                         .replicas = {}});
-  for (const model::broker_id voter : view.voters) info.braids.back().replicas.push_back(voter.value());
+  auto& shown = info.braids.emplace_back();
+  shown.leader = view.leader().value();
+  shown.term = braid->term.value();
+  shown.commit_index = braid->commit_index.value();
+  shown.applied_index = braid->applied_index.value();
+  shown.visible_index = braid->visible_index.value();
+  for (const model::broker_id voter : view.voters) shown.replicas.push_back(voter.value());
+  for (const braid::peer_stats& one : braid->peers) {
+    shown.peers.push_back(
+        {.id = one.voter.broker, .match_index = one.match.value(), .needs_snapshot = one.needs_snapshot});
+  }
   return info;
 }
 

@@ -435,6 +435,11 @@ replica_stats replica::statistics() const {
   now.parked_produces = parked_.size();
   now.parked_fetches = purgatory_.size();
   now.checkpoints = checkpointer_.statistics();
+  if (node.current_role() == raft::role::leader) {
+    for (const raft::progress& one : node.peers()) {
+      now.peers.push_back({one.id(), one.match(), one.current() == raft::progress::state::snapshot});
+    }
+  }
   return now;
 }
 

@@ -112,6 +112,13 @@ struct start_stats {
   io::duration applied_took{};  // zero: it has not served yet
 };
 
+// Of another voter, as the leader knows it.
+struct peer_stats {
+  raft::node_id voter;
+  raft::index match;            // durable there
+  bool needs_snapshot = false;  // what it lacks is not in the log any more
+};
+
 struct replica_stats {
   start_stats start;
   bool serves = false;
@@ -140,6 +147,7 @@ struct replica_stats {
   std::uint64_t producers_expired = 0;
   std::uint64_t producers_evicted = 0;  // of a partition that had too many
   multiraft::checkpoint_stats checkpoints;
+  std::vector<peer_stats> peers;  // of a leader
 };
 
 class replica final : private multiraft::state_machine, private multiraft::checkpoint_source {

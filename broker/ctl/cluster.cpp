@@ -21,11 +21,13 @@ std::string joined(const std::vector<T>& all, Text text_of) {
 }
 
 std::string brokers_table(const admin_client::cluster_info& cluster) {
-  std::vector<std::vector<std::string>> rows{{"BROKER", "STATE", "INCARNATION", "LISTENERS"}};
+  std::vector<std::vector<std::string>> rows{{"BROKER", "STATE", "ROLES", "RACK", "INCARNATION", "LISTENERS"}};
   for (const auto& one : cluster.brokers) {
     std::string state = one.alive ? "alive" : "unknown";
     if (one.draining) state = "draining";
-    rows.push_back({std::to_string(one.id), state, printable(one.incarnation),
+    rows.push_back({std::to_string(one.id), state,
+                    joined(one.roles, [](const std::string& role) { return printable(role); }),
+                    one.rack.empty() ? "-" : printable(one.rack), printable(one.incarnation),
                     joined(one.listeners, [](const admin_client::listener_info& listener) {
                       return printable(fmt::format("{}://{}", listener.name,
                                                    io::endpoint{listener.host, listener.port}.to_string()));
@@ -35,12 +37,16 @@ std::string brokers_table(const admin_client::cluster_info& cluster) {
 }
 
 std::string braids_table(const admin_client::cluster_info& cluster) {
-  std::vector<std::vector<std::string>> rows{{"BRAID", "LEADER", "TERM", "COMMIT", "APPLIED", "VISIBLE", "REPLICAS"}};
+  std::vector<std::vector<std::string>> rows{
+      {"BRAID", "LEADER", "TERM", "COMMIT", "APPLIED", "VISIBLE", "REPLICAS", "MATCH"}};
   for (const auto& one : cluster.braids) {
-    rows.push_back({std::to_string(one.id), number_or_none(one.leader), std::to_string(one.term),
-                    std::to_string(one.commit_index), std::to_string(one.applied_index),
-                    std::to_string(one.visible_index),
-                    joined(one.replicas, [](std::int32_t id) { return std::to_string(id); })});
+    rows.push_back(
+        {std::to_string(one.id), number_or_none(one.leader), std::to_string(one.term), std::to_string(one.commit_index),
+         std::to_string(one.applied_index), std::to_string(one.visible_index),
+         joined(one.replicas, [](std::int32_t id) { return std::to_string(id); }),
+         joined(one.peers, [](const admin_client::peer_info& peer) {
+           return fmt::format("{}:{}{}", peer.id, peer.match_index, peer.needs_snapshot ? " (needs a snapshot)" : "");
+         })});
   }
   return table(rows);
 }

@@ -57,6 +57,16 @@ std::vector<cluster_node> cluster_view::nodes() const {
   return all;
 }
 
+std::vector<std::string> cluster_view::roles_of(model::broker_id broker) const {
+  std::vector<std::string> roles;
+  if (broker == controller_id()) roles.emplace_back("controller");
+  if (broker == leader())
+    roles.emplace_back("leader");
+  else if (std::ranges::find(voters, broker) != voters.end())
+    roles.emplace_back("replica");
+  return roles;
+}
+
 leadership cluster_view::of_partitions(std::int16_t metadata_version) const {
   leadership said;
   said.epoch = epoch();

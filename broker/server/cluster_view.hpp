@@ -66,6 +66,9 @@ struct cluster_view {
   model::broker_id leader() const;
   model::leader_epoch epoch() const;
 
+  // For people: "controller" leads the metadata quorum, "leader" and "replica" are a braid's.
+  std::vector<std::string> roles_of(model::broker_id broker) const;
+
   // What Metadata says of every partition, in that version of the API: as Kafka's brokers say it.
   leadership of_partitions(std::int16_t metadata_version) const;
 

@@ -20,6 +20,7 @@ TEST_F(api_test, reads_need_no_secret) {
     const char* asked;
   } cases[] = {
       {"/v1/cluster", "cluster"},
+      {"/v1/braids", "cluster"},
       {"/v1/topics", "topics after '' limit 1000"},
       {"/v1/topics?after=a%20b&limit=5", "topics after 'a b' limit 5"},
       {"/v1/topics/orders", "topic orders"},

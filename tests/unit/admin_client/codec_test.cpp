@@ -18,14 +18,17 @@ cluster_info some_cluster() {
                     .incarnation = "abc",
                     .alive = true,
                     .draining = true,
-                    .listeners = {{"PLAINTEXT", "broker.example", 9092}, {"OUT", "::1", 65535}}}};
+                    .listeners = {{"PLAINTEXT", "broker.example", 9092}, {"OUT", "::1", 65535}},
+                    .rack = "east",
+                    .roles = {"controller", "leader"}}};
   value.braids = {{.id = 0,
                    .leader = -1,
                    .term = 7,
                    .commit_index = 5,
                    .applied_index = 4,
                    .visible_index = 3,
-                   .replicas = {3, 1000}}};
+                   .replicas = {3, 1000},
+                   .peers = {{.id = 1000, .match_index = 2, .needs_snapshot = true}}}};
   return value;
 }
 
@@ -54,6 +57,28 @@ TEST(codec, answers_come_back) {
   EXPECT_EQ(back.next, "orders");
   page.next.reset();
   EXPECT_FALSE(page_from_json(through_text(to_json(page)))->next.has_value());
+}
+
+TEST(codec, an_older_broker_says_nothing_of_racks_roles_and_peers) {
+  json old = to_json(some_cluster());
+  for (auto& one : old["brokers"]) {
+    one.erase("rack");
+    one.erase("roles");
+  }
+  for (auto& one : old["braids"]) one.erase("peers");
+  cluster_info expected = some_cluster();
+  expected.brokers[0].rack.clear();
+  expected.brokers[0].roles.clear();
+  expected.braids[0].peers.clear();
+  EXPECT_EQ(cluster_from_json(old).value(), expected);
+}
+
+TEST(codec, the_braids_alone) {
+  const json value = braids_to_json(some_cluster());
+  EXPECT_EQ(value["brokerId"], 3);
+  ASSERT_EQ(value["braids"].size(), 1U);
+  EXPECT_EQ(value["braids"][0]["peers"][0]["matchIndex"], 2);
+  EXPECT_EQ(value["braids"][0]["peers"][0]["needsSnapshot"], true);
 }
 
 TEST(codec, answers_may_hold_more_but_not_less) {

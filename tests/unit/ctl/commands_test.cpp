@@ -30,15 +30,25 @@ class commands_test : public ctl_test {
                                     .incarnation = "inc",
                                     .alive = true,
                                     .draining = false,
-                                    .listeners = {{"PLAINTEXT", "h", 9092}, {"OUT", "::1", 1}}},
-                                   {.id = 1000, .incarnation = "x", .alive = true, .draining = true, .listeners = {}}},
+                                    .listeners = {{"PLAINTEXT", "h", 9092}, {"OUT", "::1", 1}},
+                                    .rack = "east",
+                                    .roles = {"controller", "replica"}},
+                                   {.id = 1000,
+                                    .incarnation = "x",
+                                    .alive = true,
+                                    .draining = true,
+                                    .listeners = {},
+                                    .rack = "",
+                                    .roles = {}}},
                        .braids = {{.id = 0,
                                    .leader = -1,
                                    .term = 2,
                                    .commit_index = 9,
                                    .applied_index = 9,
                                    .visible_index = 8,
-                                   .replicas = {0, 1000}}}};
+                                   .replicas = {0, 1000},
+                                   .peers = {{.id = 0, .match_index = 9, .needs_snapshot = false},
+                                             {.id = 1000, .match_index = 2, .needs_snapshot = true}}}}};
   }
 };
 
@@ -48,12 +58,12 @@ TEST_F(commands_test, the_cluster_as_tables) {
             "CLUSTER  CONTROLLER  METADATA  REPLICATION  VERSION\n"
             "kYz8     0           7         1            0.1.0\n"
             "\n"
-            "BROKER  STATE     INCARNATION  LISTENERS\n"
-            "0       alive     inc          PLAINTEXT://h:9092,OUT://[::1]:1\n"
-            "1000    draining  x            -\n"
+            "BROKER  STATE     ROLES               RACK  INCARNATION  LISTENERS\n"
+            "0       alive     controller,replica  east  inc          PLAINTEXT://h:9092,OUT://[::1]:1\n"
+            "1000    draining  -                   -     x            -\n"
             "\n"
-            "BRAID  LEADER  TERM  COMMIT  APPLIED  VISIBLE  REPLICAS\n"
-            "0      none    2     9       9        8        0,1000\n");
+            "BRAID  LEADER  TERM  COMMIT  APPLIED  VISIBLE  REPLICAS  MATCH\n"
+            "0      none    2     9       9        8        0,1000    0:9,1000:2 (needs a snapshot)\n");
 }
 
 TEST_F(commands_test, topics_as_a_table) {

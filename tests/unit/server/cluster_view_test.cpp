@@ -133,6 +133,15 @@ TEST_F(ClusterViewTest, TheControllerIsTheLeaderOfTheOtherQuorum) {
   EXPECT_EQ(view_.controller_id(), b2);
 }
 
+TEST_F(ClusterViewTest, RolesAreWords) {
+  view_.controller.leader = {1, {}};
+  EXPECT_THAT(view_.roles_of(b1), ElementsAre("controller", "leader"));
+  EXPECT_THAT(view_.roles_of(b0), ElementsAre("replica"));
+  EXPECT_THAT(view_.roles_of(model::broker_id(9)), IsEmpty());
+  lead(model::no_broker, 8);
+  EXPECT_THAT(view_.roles_of(b1), ElementsAre("controller", "replica"));
+}
+
 TEST_F(ClusterViewTest, OnlyALeaderSendsReadersToAReplicaInTheirRack) {
   EXPECT_EQ(view_.preferred_replica("west"), std::nullopt) << "1 leads, not this broker";
   lead(b0, 7, true);
