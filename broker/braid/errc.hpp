@@ -17,7 +17,7 @@ enum class errc {
   fenced_leader_epoch,   // the client's leader epoch is older than ours (KIP-320)
   unknown_leader_epoch,  // ... or newer
   storage_failed,
-  disk_full,      // nothing was written: the disk has too little space
+  disk_full,  // nothing was written: the disk has too little space
   // A replica that does not lead has not yet got so far, or cannot vouch for what it has; the client asks again.
   offset_not_available,
   later_version,  // an entry, or a state, that only a later version of the broker can apply

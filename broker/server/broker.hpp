@@ -39,10 +39,13 @@ struct broker_options {
   model::broker_id id{0};
   std::string data_dir;
   std::string wal_dir;
-  std::optional<uuid> cluster_id;              // none: a new cluster draws its own
-  bool may_found = true;                       // no: this broker belongs to a cluster that exists (braid.bootstrap)
-  std::vector<endpoint> advertised;            // of listeners whose address is fixed
-  std::optional<std::string> rack;             // broker.rack: where this broker stands
+  std::optional<uuid> cluster_id;    // none: a new cluster draws its own
+  bool may_found = true;             // no: this broker belongs to a cluster that exists (braid.bootstrap)
+  std::vector<endpoint> advertised;  // of listeners whose address is fixed
+  std::optional<std::string> rack;   // broker.rack: where this broker stands
+  // A leader sends consumers to a replica in their rack (KIP-392): Kafka's replica.selector.class with its rack aware
+  // one.
+  bool rack_aware_reads = false;
   std::vector<model::broker_id> braid_voters;  // who replicates the braid; none: all voters of the cluster
   std::vector<std::string> pushed;  // listeners whose address is told at run time and kept in the metadata log
 

@@ -201,8 +201,10 @@ answer_of<protocol::fetch_response> fetch(request_ptr context, protocol::fetch_r
   if (!plan.request.slices.empty()) {
     plan.request.memory = context->broker.environment().answers;
     plan.request.abandoned = {context->connection, &connection.ended};
-    const cluster_view before = context->broker.view(context->connection->listener);
-    const auto nearby = before.preferred_replica(request.rack_id);
+    std::optional<model::broker_id> nearby;
+    if (context->broker.options().rack_aware_reads && !request.rack_id.empty()) {
+      nearby = context->broker.view(context->connection->listener).preferred_replica(request.rack_id);
+    }
     // Who is sent elsewhere hears it at once.
     if (nearby) plan.request.max_wait = {};
     plan.request.from_follower_allowed = context->version >= first_version_with_rack;

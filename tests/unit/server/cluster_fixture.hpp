@@ -157,6 +157,7 @@ class ClusterTest : public ::testing::Test {
   sim::random_bytes random_{7};
   asio::io_context context_{1};
   std::map<std::int32_t, machine> machines_;
+  bool rack_aware_reads_ = false;
   std::map<std::int32_t, std::string> racks_{{0, "east"}, {1, "west"}, {2, "west"}};
 
  private:
@@ -170,6 +171,7 @@ class ClusterTest : public ::testing::Test {
     options.wal_file_bytes = 1U << 20U;
     options.advertised = {{"PLAINTEXT", fmt::format("b{}.example", id), 9092}};
     options.rack = racks_.at(id);
+    options.rack_aware_reads = rack_aware_reads_;
     broker_environment environment{*on.disk, loop_, random_, loop_, loop_, loop_, loop_, loop_, loop_, loop_, loop_};
     auto opened =
         broker::open(options, environment, *on.cluster, [](const error& why) { ADD_FAILURE() << why.to_string(); });

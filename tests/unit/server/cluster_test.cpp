@@ -123,6 +123,47 @@ TEST_F(KafkaClusterTest, WhoDoesNotLeadRefusesAndNamesWhoDoes) {
             error_code::not_leader_or_follower);
 }
 
+TEST_F(KafkaClusterTest, ALeaderSendsReadersToAReplicaInTheirRackWhenItIsToldTo) {
+  for (const bool is_told : {false, true}) {
+    rack_aware_reads_ = is_told;
+    for (std::int32_t id = 0; id < brokers; ++id) end(id);
+    start_all();
+    ASSERT_TRUE(wait_for([this] { return all_ready(); }));
+    if (!is_told) make_topic("orders");
+    const std::int32_t leads = leader();
+    ASSERT_EQ(produce(leads, "orders"), error_code::none);
+    protocol::fetch_request fetch;
+    fetch.session_epoch = -1;
+    fetch.max_bytes = 1 << 20;
+    fetch.min_bytes = 1;
+    fetch.max_wait_ms = 5'000;
+    auto& wanted = fetch.topics.emplace_back();
+    wanted.topic = "orders";
+    auto& place = wanted.partitions.emplace_back();
+    place.partition = model::partition_index(0);
+    place.partition_max_bytes = 1 << 20;
+    const auto answer_to = [&](const std::string& rack, std::int16_t version) {
+      fetch.rack_id = rack;
+      return ask<protocol::fetch_response>(leads, fetch, version)->responses.at(0).partitions.at(0);
+    };
+    const std::string other = racks_.at(leads) == "east" ? "west" : "east";
+    const auto sent_away = answer_to(other, 11);
+    EXPECT_EQ(sent_away.error_code, error_code::none);
+    EXPECT_EQ(sent_away.preferred_read_replica != model::no_broker, is_told);
+    EXPECT_EQ(sent_away.records->empty(), is_told);
+    if (is_told) EXPECT_EQ(racks_.at(sent_away.preferred_read_replica.value()), other);
+    for (const auto& stays : {answer_to(racks_.at(leads), 11), answer_to("", 11), answer_to("north", 12)}) {
+      EXPECT_EQ(stays.preferred_read_replica, model::no_broker);
+      EXPECT_FALSE(stays.records->empty());
+    }
+    // At the end there is nothing to wait for here: whoever is sent away hears it at once.
+    place.fetch_offset = answer_to("", 11).high_watermark;
+    const io::time_point before = loop_.now();
+    EXPECT_EQ(answer_to(other, 11).preferred_read_replica != model::no_broker, is_told);
+    EXPECT_EQ(loop_.now() - before < 1s, is_told);
+  }
+}
+
 TEST_F(KafkaClusterTest, APositionStandsAfterAnElectionBetweenBrokers) {
   start_all();
   make_topic("orders");
