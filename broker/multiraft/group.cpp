@@ -358,7 +358,11 @@ result<std::unique_ptr<group>> group::create(group_options options, wal::log& wa
   // Where the log begins behind the checkpoint, the checkpoint's own entry comes first.
   const bool begins_behind = restored.terms.empty() || restored.terms.front().first > options.applied;
   if (options.applied > raft::index(0) && begins_behind && options.applied_term > raft::term(0)) {
-    restored.terms.insert(restored.terms.begin(), {options.applied, options.applied_term});
+    const bool goes_on = !restored.terms.empty() && restored.terms.front().term == options.applied_term;
+    if (goes_on)
+      restored.terms.front().first = options.applied;
+    else
+      restored.terms.insert(restored.terms.begin(), {options.applied, options.applied_term});
   }
   const bool lacks_entries =
       restored.last_index > options.applied && (first == raft::index(0) || first > options.applied + 1);
