@@ -292,6 +292,21 @@ TEST_F(KafkaClusterTest, ADrainedBrokerHasHandedOverWhatItLed) {
   EXPECT_NE(leader(), first);
 }
 
+TEST_F(KafkaClusterTest, ADrainGoesOnBehindWhoeverDoesNotWaitForIt) {
+  start_all();
+  ASSERT_TRUE(wait_for([this] { return all_ready(); }));
+  const std::int32_t first = leader();
+  std::vector<std::int32_t> left;
+  const auto note = [&left](const result<drain_state>& said) { left.push_back(said ? said->leaderships : -1); };
+  of(first).drain().begin(0s, note);
+  of(first).drain().begin(0s, note);
+  of(first).drain().begin(30s, note);
+  ASSERT_TRUE(wait_for([&] { return left.size() == 3; }));
+  EXPECT_EQ(left.back(), 0) << "who waits hears of the end";
+  EXPECT_TRUE(wait_for([&] { return leader() >= 0 && leader() != first && controller() != first; }));
+  EXPECT_EQ(of(first).drain().state().leaderships, 0);
+}
+
 TEST_F(KafkaClusterTest, ADrainThatNobodyCanTakeOverSaysWhatIsLeft) {
   start_all();
   ASSERT_TRUE(wait_for([this] { return all_ready(); }));
