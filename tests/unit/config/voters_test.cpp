@@ -64,7 +64,8 @@ TEST(voters, of_a_configuration_need_a_secret_and_this_broker) {
   ASSERT_TRUE(whole.has_value()) << whole.error().to_string();
   EXPECT_EQ(whole->voters.size(), 3U);
   EXPECT_EQ(whole->voters[1].braid, (io::endpoint{"b", 7094}));
-  EXPECT_NE(with({"braid.secret.file=/s", "braid.heartbeat.ms=200"}).error().message.find("3 times"), std::string::npos);
+  EXPECT_NE(with({"braid.secret.file=/s", "braid.heartbeat.ms=200"}).error().message.find("3 times"),
+            std::string::npos);
   const auto alone = parse_config("", "test", {"data.dir=/d", "braid.voters=0@a:1"});
   EXPECT_NE(alone.error().message.find("without controller.quorum.voters"), std::string::npos);
 }
