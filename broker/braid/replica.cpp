@@ -294,10 +294,21 @@ void replica::tell_serving() {
   if (on_serving_) on_serving_(serves);
 }
 
-// The newest level of apply that all members of the group know: the only one knows its own. Of others nothing is known
-// before they say it, so that nothing is raised.
+void replica::note_level(const raft::node_id& voter, std::int16_t newest) {
+  levels_[voter] = newest;
+  propose_level();
+}
+
+// The newest level of apply that all members of the group know. While one has not said which, nothing is raised.
 std::int16_t replica::level_of_members() const {
-  return options_.group.raft.voters.size() == 1 ? options_.newest_apply_level : machine_.level();
+  std::int16_t newest = options_.newest_apply_level;
+  for (const raft::node_id& voter : options_.group.raft.voters) {
+    if (voter == options_.group.raft.self) continue;
+    const auto known = levels_.find(voter);
+    if (known == levels_.end()) return machine_.level();
+    newest = std::min(newest, known->second);
+  }
+  return std::max(newest, machine_.level());
 }
 
 void replica::propose_level() {
@@ -305,6 +316,7 @@ void replica::propose_level() {
   const bool is_under_way = machine_.applied_index() < level_at_;
   if (is_under_way || machine_.level() >= level_of_members()) return;
   aggregator_.set_level(level_of_members());
+  schedule_pump();
 }
 
 void replica::write_behind(const std::vector<published>& grown) {

@@ -176,6 +176,8 @@ class replica final : private multiraft::state_machine, private multiraft::check
   void stop();
   // A message of another voter.
   void step(raft::message message) { group_->step(std::move(message)); }
+  // The newest level of apply that another voter has said to know. The leader raises the braid's when all know it.
+  void note_level(const raft::node_id& voter, std::int16_t newest);
   // This replica is not to lead any more: it does not campaign, and lets another one lead if it does. Produces that are
   // here are answered as ever. `done`: it does not lead; or timed_out, when nobody could take over (it still leads
   // then).
@@ -342,6 +344,7 @@ class replica final : private multiraft::state_machine, private multiraft::check
   std::optional<model::topic_partition_id> expiry_next_;  // where the look for idle producers goes on
   bool expiry_waits_ = false;                             // until what it has proposed is applied
   raft::index expiries_through_;                          // the last entry proposed here that forgets some
+  std::map<raft::node_id, std::int16_t> levels_;          // that the other voters know, as far as they have said
   raft::index level_at_;                                  // the last entry proposed here that raises the level
   std::int64_t last_proposed_time_ms_ = 0;
 

@@ -154,6 +154,7 @@ status broker::open_planes() {
   data.write_behind_max_bytes = options_.write_behind_max_bytes;
   data.write_behind_delay = options_.write_behind_delay;
   data.linger = options_.linger;
+  data.newest_apply_level = options_.newest_apply_level;
   data.segments = [this](const braid::config_values& configs) { return segments_of(configs, options_); };
   data.retention = [this](const braid::config_values& configs) { return retention_of(configs, options_); };
   data.retention_interval = options_.retention_interval;
@@ -202,6 +203,8 @@ void broker::start() {
     replica_->on_deletions_applied([this](std::uint64_t through) {
       environment_.metadata.post([this, through] { controller_->forget_deletions(through); });
     });
+    cluster_.on_apply_level(
+        [this](const raft::node_id& voter, std::int16_t newest) { replica_->note_level(voter, newest); });
     cluster_.listen_braid(braid_group, [this](raft::message message) { replica_->step(std::move(message)); });
     replica_->start();
     disk_guard_.start();

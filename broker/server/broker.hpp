@@ -76,6 +76,7 @@ struct broker_options {
   bool log_append_time = false;
   bool atomic_produce = false;  // of topics that do not say (produce.atomic)
   std::size_t fetch_max_bytes = 55U << 20U;
+  std::int16_t newest_apply_level = braid::newest_apply_level;  // that this broker knows
   fetch_session_limits fetch_sessions;
 };
 

@@ -49,6 +49,7 @@ class ClusterTest : public ::testing::Test {
     options.data_dir = "/data";
     options.wal_dir = "/wal";
     options.secrets = {std::string(32, 's')};
+    options.newest_apply_level = levels_.at(id);
     for (std::int32_t i = 0; i < brokers; ++i) {
       options.voters.push_back({model::broker_id(i), {fmt::format("b{}", i), 9095}, {fmt::format("b{}", i), 9094}});
     }
@@ -158,6 +159,9 @@ class ClusterTest : public ::testing::Test {
   asio::io_context context_{1};
   std::map<std::int32_t, machine> machines_;
   bool rack_aware_reads_ = false;
+  // One that does not exist yet, so that it can be seen to rise.
+  static constexpr std::int16_t next_level = braid::newest_apply_level + 1;
+  std::map<std::int32_t, std::int16_t> levels_{{0, next_level}, {1, next_level}, {2, next_level}};
   std::map<std::int32_t, std::string> racks_{{0, "east"}, {1, "west"}, {2, "west"}};
 
  private:
@@ -172,6 +176,7 @@ class ClusterTest : public ::testing::Test {
     options.advertised = {{"PLAINTEXT", fmt::format("b{}.example", id), 9092}};
     options.rack = racks_.at(id);
     options.rack_aware_reads = rack_aware_reads_;
+    options.newest_apply_level = levels_.at(id);
     broker_environment environment{*on.disk, loop_, random_, loop_, loop_, loop_, loop_, loop_, loop_, loop_, loop_};
     auto opened =
         broker::open(options, environment, *on.cluster, [](const error& why) { ADD_FAILURE() << why.to_string(); });

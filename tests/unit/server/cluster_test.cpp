@@ -326,5 +326,21 @@ TEST_F(KafkaClusterTest, ADrainThatNobodyCanTakeOverSaysWhatIsLeft) {
   EXPECT_TRUE(of(leads).drain().state().last_broker) << "nobody else is there";
 }
 
+TEST_F(KafkaClusterTest, TheApplyLevelRisesWhenAllVotersKnowIt) {
+  levels_[2] = braid::newest_apply_level;
+  ASSERT_NO_FATAL_FAILURE(start_all());
+  pass(std::chrono::seconds(2));
+  const auto level_of = [this](std::int32_t id) { return of(id).braid().statistics().apply_level; };
+  for (std::int32_t id = 0; id < brokers; ++id) EXPECT_LT(level_of(id), next_level);
+  end(2);
+  levels_[2] = next_level;
+  ASSERT_TRUE(start(2));
+  const bool all_have_it = wait_for([&] {
+    return level_of(0) == next_level && level_of(1) == next_level && machines_.at(2).broker &&
+           level_of(2) == next_level;
+  });
+  EXPECT_TRUE(all_have_it);
+}
+
 }  // namespace
 }  // namespace braidmq::server
