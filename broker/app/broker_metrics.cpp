@@ -1,5 +1,6 @@
 #include "app/broker_metrics.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <future>
 #include <optional>
@@ -52,6 +53,7 @@ std::vector<prometheus::MetricFamily> broker_metrics::collect() {
     add_atomic_writes();
     add_shards();
     add_braid();
+    add_peers();
     add_wal();
     add_checkpoints();
     add_disk_space();
@@ -229,6 +231,63 @@ void broker_metrics::add_braid() {
   add_value(slices, number(stats->slices_appended), {{"braid", "0"}, {"outcome", "appended"}});
   add_value(slices, number(stats->slices_duplicate), {{"braid", "0"}, {"outcome", "duplicate"}});
   add_value(slices, number(stats->slices_refused), {{"braid", "0"}, {"outcome", "refused"}});
+}
+
+// Of brokers that have others: how far those are, and what goes over the connections to them.
+void broker_metrics::add_peers() {
+  if (process_.cluster_->is_alone()) return;
+  auto leads = gauge_family("braid_leader_broker", "Id of the broker that is known to lead the braid; -1: none");
+  auto lag = gauge_family("braid_replication_lag_entries",
+                          "Entries that another replica does not have durably yet, as the leader knows");
+  auto snapshot =
+      gauge_family("braid_replica_needs_snapshot",
+                   "1 while a replica lacks entries that the log does not hold any more, as the leader knows");
+  auto reachable = gauge_family("peer_reachable", "1 while both connections to another broker stand, by plane");
+  auto sent = counter_family("peer_messages_sent_total", "Messages to other brokers, by plane");
+  auto dropped =
+      counter_family("peer_messages_dropped_total", "Messages for which there was no connection or no room, by plane");
+  auto received = counter_family("peer_messages_received_total", "Messages of other brokers, by plane");
+  auto refused =
+      counter_family("peer_frames_refused_total", "Frames of other brokers that could not be read, by plane");
+  const std::string braid = "0";
+  add_value(leads, process_.broker_->braid().office().leader.broker, {{"braid", braid}});
+  const auto stats = copied(process_.shards_.at(0), [this] { return process_.broker_->braid().statistics(); });
+  for (const braid::peer_stats& one : stats ? stats->peers : std::vector<braid::peer_stats>()) {
+    const admin::metric_labels labels{{"braid", braid}, {"broker", std::to_string(one.voter.broker)}};
+    const std::uint64_t has = std::min(one.match.value(), stats->commit_index.value());
+    add_value(lag, number(stats->commit_index.value() - has), labels);
+    add_value(snapshot, one.needs_snapshot ? 1 : 0, labels);
+  }
+  struct seen {
+    peer::mesh_stats counts;
+    std::vector<std::pair<std::int32_t, bool>> reachable;
+  };
+  const auto look = [this](const char* plane, runtime::shard& on, peer::mesh& mesh, auto add) {
+    const auto copy = copied(on, [this, &mesh] {
+      seen now{mesh.statistics(), {}};
+      for (const raft::node_id& voter : process_.cluster_->voters()) {
+        if (voter.broker == process_.cluster_->id().value()) continue;
+        now.reachable.emplace_back(voter.broker, mesh.status_of(model::broker_id(voter.broker)).reachable);
+      }
+      return now;
+    });
+    if (copy) add(plane, *copy);
+  };
+  const auto add = [&](const char* plane, const seen& of) {
+    const admin::metric_labels labels{{"plane", plane}};
+    add_value(sent, number(of.counts.messages_sent), labels);
+    add_value(dropped, number(of.counts.messages_dropped), labels);
+    add_value(received, number(of.counts.messages_received), labels);
+    add_value(refused, number(of.counts.frames_refused), labels);
+    for (const auto& [broker, is_there] : of.reachable) {
+      add_value(reachable, is_there ? 1 : 0, {{"plane", plane}, {"broker", std::to_string(broker)}});
+    }
+  };
+  look("braid", process_.shards_.at(0), process_.cluster_->braid_mesh(), add);
+  look("metadata", process_.metadata_shard_, process_.cluster_->metadata_mesh(), add);
+  for (auto* family : {&leads, &lag, &snapshot, &reachable, &sent, &dropped, &received, &refused}) {
+    families_.push_back(std::move(*family));
+  }
 }
 
 void broker_metrics::add_wal() {

@@ -25,6 +25,7 @@ class broker_metrics {
   void add_atomic_writes();
   void add_shards();
   void add_braid();
+  void add_peers();
   void add_wal();
   void add_checkpoints();
   void add_disk_space();

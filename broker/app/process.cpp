@@ -268,6 +268,12 @@ status process::open_broker() {
     else
       spdlog::warn("writes are taken again: {}", why);
   };
+  environment.on_snapshot_wanted = [](model::broker_id broker) {
+    spdlog::warn(
+        "broker {} lacks entries that the log does not hold any more: it needs a snapshot, which is not built yet; "
+        "the braid goes on with the others",
+        broker);
+  };
   environment.on_atomic_refusal = [](const std::string& what) { spdlog::info("{}", what); };
   environment.on_start_phase = [](const std::string& done, io::duration took) {
     spdlog::info("start: {}, {} ms", done, std::chrono::duration_cast<std::chrono::milliseconds>(took).count());

@@ -160,6 +160,11 @@ class replica final : private multiraft::state_machine, private multiraft::check
 
   // `changed` runs when another replica leads, or this one begins to serve or ceases to. Before start().
   void on_office(unique_function<void(const multiraft::office&)> changed) { on_office_ = std::move(changed); }
+  // `wanted` hears, now and then while that is so, of a voter that lacks entries which the log does not hold any more.
+  // Before start().
+  void on_snapshot_wanted(unique_function<void(const raft::node_id&)> wanted) {
+    on_snapshot_wanted_ = std::move(wanted);
+  }
   // `caught_up` runs once: this replica has applied all that was acknowledged before its start. Before start().
   void on_caught_up(unique_function<void()> caught_up) { on_caught_up_ = std::move(caught_up); }
   // `changed` runs when this replica begins or ceases to serve. Before start().
@@ -256,6 +261,7 @@ class replica final : private multiraft::state_machine, private multiraft::check
   void applied(raft::index index) override;
   bool can_apply() const override;
   void office_changed() override;
+  void snapshot_wanted(const raft::node_id& peer) override;
 
   std::unique_ptr<multiraft::pinned_state> pin() override;
   void checkpointed(raft::index index) override;
@@ -354,6 +360,7 @@ class replica final : private multiraft::state_machine, private multiraft::check
   multiraft::office office_;
   unique_function<void(const multiraft::office&)> on_office_;
   unique_function<void()> on_caught_up_;
+  unique_function<void(const raft::node_id&)> on_snapshot_wanted_;
   std::optional<raft::index> caught_up_at_;  // once this is applied
   bool asks_whether_caught_up_ = false;
   bool is_caught_up_ = false;

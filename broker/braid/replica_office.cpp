@@ -43,6 +43,10 @@ void replica::office_changed() {
   try_hand_over();
 }
 
+void replica::snapshot_wanted(const raft::node_id& peer) {
+  if (on_snapshot_wanted_) on_snapshot_wanted_(peer);
+}
+
 // What has no place in the log yet does not get one here any more.
 void replica::drop_queue() {
   if (held_) refuse(*std::exchange(held_, std::nullopt), {multiraft::make_error_code(multiraft::errc::not_leader), {}});

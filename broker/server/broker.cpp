@@ -198,6 +198,7 @@ void broker::start() {
     replica_->on_serving([this](bool serves) {
       if (serves) tell_applied();
     });
+    replica_->on_snapshot_wanted([this](const raft::node_id& peer) { tell_snapshot_wanted(peer); });
     replica_->on_caught_up([this] { braid_caught_up_ = true; });
     replica_->on_state_hash(environment_.on_state_hash);
     replica_->on_deletions_applied([this](std::uint64_t through) {
@@ -354,6 +355,16 @@ void broker::tell_applied() {
   const braid::start_stats start = replica_->statistics().start;
   tell_phase(fmt::format("log of the braid applied: {} entries, {} bytes", start.entries_applied, start.bytes_applied),
              start.applied_took);
+}
+
+// The group says it every second.
+void broker::tell_snapshot_wanted(const raft::node_id& peer) {
+  constexpr io::duration between = std::chrono::minutes(1);
+  const io::time_point now = environment_.clock.now();
+  const auto [last, first] = snapshots_told_.try_emplace(peer.broker, now);
+  if (!first && now - last->second < between) return;
+  last->second = now;
+  if (environment_.on_snapshot_wanted) environment_.on_snapshot_wanted(model::broker_id(peer.broker));
 }
 
 void broker::fatal(error why) {

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -104,6 +105,9 @@ struct broker_environment {
   std::uint64_t state_hash_interval = 1024;
   // Hears when writes begin to be refused for want of space, and when they are taken again, on `braid`.
   std::function<void(bool is_full, const std::string& why)> on_disk_full = nullptr;
+  // Hears, on `braid`, of another broker that was away for longer than the log is kept for it: once in a while, as long
+  // as that is so.
+  std::function<void(model::broker_id)> on_snapshot_wanted = nullptr;
   // Hears of refused atomic writes, of one in ten seconds, on any shard.
   std::function<void(const std::string& what)> on_atomic_refusal = nullptr;
   // Whether another broker is there, as far as can be seen from here; any thread. Empty: the connections between
@@ -176,6 +180,7 @@ class broker {
   std::string missing_of_braid() const;
   void tell_phase(const std::string& done, io::duration took) const;
   void tell_applied();
+  void tell_snapshot_wanted(const raft::node_id& peer);
 
   broker_options options_;
   broker_environment environment_;
@@ -196,8 +201,9 @@ class broker {
   disk_guard disk_guard_;
   topic_admin topics_{*this};
   atomic_refusals atomic_refusals_{environment_.on_atomic_refusal};
-  bool told_applied_ = false;           // braid executor
-  metadata::image_ptr followed_image_;  // metadata executor: what the braid has been told of
+  bool told_applied_ = false;                              // braid executor
+  std::map<std::int32_t, io::time_point> snapshots_told_;  // likewise
+  metadata::image_ptr followed_image_;                     // metadata executor: what the braid has been told of
 };
 
 }  // namespace braidmq::server
