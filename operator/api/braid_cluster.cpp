@@ -27,7 +27,7 @@ void read_spec(const reader& spec, braid_cluster& target) {
   spec.each("listeners", [&](const reader& item) { target.listeners.push_back(read_listener(item)); });
   if (target.listeners.empty()) target.listeners.push_back({.name = "internal", .port = 9092});  // the schema's default
   target.config = spec.texts_by_name("config");
-  target.braid_replicas = spec.number("braidReplicas", 1, 1, 9);
+  target.braid_replicas = spec.optional_number("braidReplicas", 1, 9);
   const auto monitor = spec.object("metrics").object("podMonitor");
   target.pod_monitor = monitor.flag("enabled", true);
   target.pod_monitor_labels = monitor.texts_by_name("labels");

@@ -33,7 +33,7 @@ struct braid_cluster : row {
   std::vector<std::string> image_pull_secrets;
   std::vector<cluster_listener> listeners;
   text_map config;
-  std::int64_t braid_replicas = 1;
+  std::optional<std::int64_t> braid_replicas;  // how many brokers vote; nothing: as many as suit, 3 or 1
   bool pod_monitor = true;
   text_map pod_monitor_labels;
   std::optional<std::int64_t> scrape_interval_s;

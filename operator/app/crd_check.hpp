@@ -9,7 +9,7 @@
 namespace braidmq::operator_app {
 
 // Raised together with the annotation braidmq.io/schema-level in crds/.
-inline constexpr int schema_level = 1;
+inline constexpr int schema_level = 2;
 
 // Nothing: they could not be read (no right to, or no answer), which is no reason to complain.
 std::optional<bool> crds_are_outdated(k8s::client& api);

@@ -34,6 +34,7 @@ std::shared_ptr<const broker_state> broker_states::answered(const k8s::object_ke
   next->answered = true;
   next->info = std::move(info);
   next->pod_uid = pod_uid;
+  next->unready = find(cluster)->unready;
   return put(cluster, std::move(next));
 }
 
@@ -44,6 +45,15 @@ std::shared_ptr<const broker_state> broker_states::failed(const k8s::object_key&
   ++next->failures;
   next->last_error = why;
   return put(cluster, std::move(next));
+}
+
+bool broker_states::heard_unready(const k8s::object_key& cluster, std::map<std::string, std::string> reasons) {
+  const auto known = find(cluster);
+  if (known->unready == reasons) return false;
+  auto next = std::make_shared<broker_state>(*known);
+  next->unready = std::move(reasons);
+  put(cluster, std::move(next));
+  return true;
 }
 
 void broker_states::absent(const k8s::object_key& cluster, const std::string& why, io::time_point now) {

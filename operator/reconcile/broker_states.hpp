@@ -19,7 +19,9 @@ struct broker_state {
   bool answered = false;            // ever, since the operator runs
   admin_client::cluster_info info;  // of the last answer
   std::string pod_uid;              // who gave it
-  int failures = 0;                 // since then
+  // What brokers of a cluster of several say of why they are not ready, by pod.
+  std::map<std::string, std::string> unready;
+  int failures = 0;  // since then
   io::time_point failing_since{};
   std::string last_error;
 
@@ -33,6 +35,8 @@ class broker_states {
   // Each returns what was known before.
   std::shared_ptr<const broker_state> answered(const k8s::object_key& cluster, const std::string& pod_uid,
                                                admin_client::cluster_info info);
+  // True when that is news.
+  bool heard_unready(const k8s::object_key& cluster, std::map<std::string, std::string> reasons);
   std::shared_ptr<const broker_state> failed(const k8s::object_key& cluster, const std::string& why,
                                              io::time_point now);
   // Nobody is there to be asked: counts by time alone, from the first such look.

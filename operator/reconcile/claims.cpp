@@ -1,5 +1,7 @@
 #include "reconcile/claims.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -53,6 +55,14 @@ result<found_claims> find_claims(environment& env, const object_key& cluster) {
     found.any = true;
     if (found.cluster_id.empty()) found.cluster_id = cluster_id_of(claim);
   }
+  constexpr std::string_view data = "data-";
+  for (const auto& claim : claims) {
+    if (claim.deleting || found.cluster_id.empty() || cluster_id_of(claim) != found.cluster_id) continue;
+    const auto* voters = api::find(claim.annotations, resources::voters_annotation);
+    if (voters != nullptr && found.voters.empty()) found.voters = *voters;
+    if (claim.key.name.starts_with(data)) found.pods.push_back(claim.key.name.substr(data.size()));
+  }
+  std::ranges::sort(found.pods);
   return found;
 }
 

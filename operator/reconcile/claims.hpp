@@ -14,6 +14,8 @@ result<std::vector<api::claim>> delete_claims(environment& env, const std::strin
 struct found_claims {
   bool any = false;
   std::string cluster_id;
+  std::string voters;             // as a claim is annotated with; empty: with none
+  std::vector<std::string> pods;  // whose data folder one of that id is, by name
 };
 result<found_claims> find_claims(environment& env, const object_key& cluster);
 

@@ -1,5 +1,7 @@
 #include "reconcile/cluster.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -73,6 +75,17 @@ result<outcome> finish_deletion(environment& env, const api::braid_cluster& clus
   return done();
 }
 
+// Voters are chosen once: the pools that are applied together with one that has just come have to be seen first.
+io::duration until_pools_are_there(const environment& env, const api::braid_cluster& cluster) {
+  constexpr std::int64_t settle_s = 2;
+  if (cached_identity(env.caches, cluster.key)) return {};
+  std::int64_t newest = 0;
+  for (const auto& pool : pools_of(env.caches, cluster.key)) newest = std::max(newest, pool->created_s);
+  const auto age = env.now_s() - newest;
+  // Of a clock that is far from ours nothing follows.
+  return std::chrono::seconds(age >= -settle_s && age < settle_s ? std::min(settle_s - age, settle_s) : 0);
+}
+
 cluster_view look_at(environment& env, cluster_ptr cluster) {
   cluster_view view;
   view.cluster = std::move(cluster);
@@ -81,6 +94,7 @@ cluster_view look_at(environment& env, cluster_ptr cluster) {
     view.pools.push_back(std::move(parts));
   }
   view.state = env.brokers.find(view.cluster->key);
+  view.who = cached_identity(env.caches, view.cluster->key);
   return view;
 }
 
@@ -138,6 +152,8 @@ result<outcome> reconcile_cluster(environment& env, const object_key& key) {
     BRAID_TRY_VOID(keep_finalizer(env, *view.cluster));
     view.refused = scope_problem(env.caches, *view.cluster);
     view.config_wrong = resources::config_problem(*view.cluster);
+    if (const auto left = until_pools_are_there(env, *view.cluster); !view.refused && left > io::duration{})
+      return again_after(left);
     if (!view.refused) {
       BRAID_TRY_VOID(build(env, view));
       refused_by_others = view.refused.has_value();

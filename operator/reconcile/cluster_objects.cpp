@@ -15,20 +15,22 @@
 #include "resources/network_policy.hpp"
 #include "resources/pod_monitor.hpp"
 #include "resources/services.hpp"
+#include "resources/stateful_set.hpp"
 
 namespace braidmq::reconcile {
 namespace {
 
 // The Services that should be there.
-std::vector<json> services_of(const caches& from, const api::braid_cluster& cluster) {
-  std::vector<json> all = {resources::peer_service(cluster)};
+std::vector<json> services_of(const caches& from, const api::braid_cluster& cluster,
+                              const resources::voter_list& voters) {
+  std::vector<json> all = {resources::peer_service(cluster, resources::has_peers(voters))};
   if (auto bootstrap = resources::bootstrap_service(cluster)) all.push_back(std::move(*bootstrap));
   const auto pools = pools_of(from, cluster.key);
   for (const auto& listener : cluster.listeners) {
     if (listener.kind != api::listener_kind::node_port) continue;
     all.push_back(resources::node_bootstrap_service(cluster, listener));
     for (const auto& pool : pools) {
-      for (int ordinal = 0; ordinal < brokers_of(from, cluster, *pool); ++ordinal)
+      for (int ordinal = 0; ordinal < resources::voters_of_pool(voters, *pool); ++ordinal)
         all.push_back(resources::node_port_service(cluster, *pool, ordinal, listener));
     }
   }
@@ -69,9 +71,10 @@ bool runs_with_old_config(const caches& from, const api::braid_cluster& cluster,
 }
 
 // `old_brokers`: what leads to them stays as it is; only what is missing is made.
-status keep_services(environment& env, const api::braid_cluster& cluster, bool old_brokers) {
+status keep_services(environment& env, const api::braid_cluster& cluster, const resources::voter_list& voters,
+                     bool old_brokers) {
   std::set<object_key> wanted;
-  for (const auto& service : services_of(env.caches, cluster)) {
+  for (const auto& service : services_of(env.caches, cluster, voters)) {
     const auto key = k8s::key_of(service);
     const auto live = env.caches.services.find(key);
     wanted.insert(key);
@@ -122,15 +125,15 @@ status keep_all(environment& env, const api::braid_cluster& cluster, const resou
   BRAID_TRY_VOID(just_status(
       apply_if_different(env, api::config_map_type, config, env.caches.config_maps.find(k8s::key_of(config)).get())));
   const bool old_brokers = runs_with_old_config(env.caches, cluster, who);
-  BRAID_TRY_VOID(keep_services(env, cluster, old_brokers));
+  BRAID_TRY_VOID(keep_services(env, cluster, who.voters, old_brokers));
   std::set<int> old_ports;
   if (const auto live = env.caches.network_policies.find(cluster.key); live != nullptr && old_brokers)
     old_ports = resources::admitted_ports(live->body);
-  BRAID_TRY_VOID(keep_optional(
-      env, api::network_policy_type, env.caches.network_policies, cluster,
-      cluster.network_policy ? std::optional(resources::network_policy(cluster, old_ports)) : std::nullopt));
-  int brokers = 0;
-  for (const auto& pool : pools_of(env.caches, cluster.key)) brokers += brokers_of(env.caches, cluster, *pool);
+  BRAID_TRY_VOID(keep_optional(env, api::network_policy_type, env.caches.network_policies, cluster,
+                               cluster.network_policy ? std::optional(resources::network_policy(
+                                                            cluster, old_ports, resources::has_peers(who.voters)))
+                                                      : std::nullopt));
+  const auto brokers = static_cast<int>(who.voters.size());
   BRAID_TRY_VOID(
       keep_optional(env, api::budget_type, env.caches.budgets, cluster, resources::budget(cluster, brokers)));
   return keep_pod_monitor(env, cluster);

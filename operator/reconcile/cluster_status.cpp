@@ -22,6 +22,10 @@ constexpr std::string_view nothing_in_the_way = "nothing is in the way";
 struct counts {
   int wanted = 0;
   int ready = 0;
+
+  bool all_ready() const { return wanted > 0 && ready >= wanted; }
+  // Enough of those that vote for every log to go on.
+  bool serves() const { return wanted > 0 && 2 * ready > wanted; }
 };
 
 int set_replicas(const pool_parts& part) {
@@ -37,7 +41,39 @@ counts count_brokers(const cluster_view& view) {
     sum.ready += static_cast<int>(
         std::ranges::count_if(part.pods, [](const auto& pod) { return pod->ready && !pod->deleting; }));
   }
+  // A voter whose pool is not there is missed like any other.
+  if (sum.wanted > 0 && view.who) sum.wanted = std::max(sum.wanted, static_cast<int>(view.who->voters.size()));
   return sum;
+}
+
+const api::pod* pod_of(const cluster_view& view, const std::string& name) {
+  for (const auto& part : view.pools) {
+    for (const auto& pod : part.pods) {
+      if (pod->key.name == name) return pod.get();
+    }
+  }
+  return nullptr;
+}
+
+// Voters that are not ready, each with its own words where it has any.
+std::vector<std::string> missing_brokers(const cluster_view& view) {
+  std::vector<std::string> missing;
+  if (!view.who) return missing;
+  for (const auto& voter : view.who->voters) {
+    const auto* pod = pod_of(view, voter.pod);
+    if (pod != nullptr && pod->ready && !pod->deleting) continue;
+    const auto why = view.state->unready.find(voter.pod);
+    const bool says = pod != nullptr && why != view.state->unready.end();
+    missing.push_back(fmt::format("broker {} ({}{})", voter.id, voter.pod, says ? ": " + why->second : std::string()));
+  }
+  return missing;
+}
+
+std::string readiness_words(const cluster_view& view, const counts& brokers) {
+  auto words = fmt::format("{} of {} brokers are ready", brokers.ready, brokers.wanted);
+  const auto missing = missing_brokers(view);
+  if (brokers.wanted > 1 && !missing.empty()) words += fmt::format("; missing: {}", fmt::join(missing, "; "));
+  return words;
 }
 
 // What a pool that runs brokers complains of.
@@ -62,16 +98,16 @@ bool may_keep(const environment& env, const cluster_view& view) {
 
 void set_ready(const environment& env, const cluster_view& view, conditions& list) {
   const auto brokers = count_brokers(view);
-  const auto words = fmt::format("{} of {} brokers are ready", brokers.ready, brokers.wanted);
+  const auto words = readiness_words(view, brokers);
   const auto& state = *view.state;
-  if (brokers.wanted == 0 || brokers.ready < brokers.wanted) {
+  if (!brokers.serves()) {
     list.no("Ready", "BrokersNotReady", words);
   } else if (state.reachable(env.clock.now())) {
     const auto expected = view.who ? view.who->cluster_id : view.cluster->cluster_id;
     if (state.info.cluster_id.empty())
       list.no("Ready", "NotFounded", "the broker runs and has not founded the cluster yet");
     else if (expected.empty() || state.info.cluster_id == expected)
-      list.yes("Ready", "BrokersReady", words);
+      list.yes("Ready", brokers.all_ready() ? "BrokersReady" : "MajorityReady", words);
     else
       list.no("Ready", "OtherCluster",
               fmt::format("the broker's volume belongs to cluster {}: give the BraidPool the volume of this cluster",
@@ -82,6 +118,16 @@ void set_ready(const environment& env, const cluster_view& view, conditions& lis
   } else {
     list.no("Ready", "BrokerUnreachable", fmt::format("the broker's admin port does not answer: {}", state.last_error));
   }
+}
+
+void set_degraded(const cluster_view& view, conditions& list) {
+  const auto brokers = count_brokers(view);
+  if (brokers.wanted == 0)
+    list.unknown("Degraded", "NoBrokers", "no broker runs yet");
+  else if (brokers.all_ready())
+    list.no("Degraded", "AllBrokersReady", "no broker is missing");
+  else
+    list.yes("Degraded", "BrokersMissing", readiness_words(view, brokers));
 }
 
 void set_healthy(const environment& env, const cluster_view& view, conditions& list) {
@@ -98,6 +144,8 @@ void set_healthy(const environment& env, const cluster_view& view, conditions& l
   const auto leaderless = std::ranges::count_if(state.info.braids, [](const auto& braid) { return braid.leader < 0; });
   if (leaderless > 0 || state.info.controller_id < 0)
     list.no("Healthy", "NoLeader", "a log of the cluster has no leader: writes wait");
+  else if (!count_brokers(view).all_ready())
+    list.no("Healthy", "CopiesMissing", "every log has its leader, and not every copy is kept up");
   else
     list.yes("Healthy", "AllInSync", "every log has its leader and its copies");
 }
@@ -131,22 +179,28 @@ void set_config(const cluster_view& view, conditions& list) {
   }
   list.no(
       "ConfigApplied", "RestartNeeded",
-      fmt::format("started before the last change: {0}. Restart when clients may wait: kubectl -n {1} delete pod {0}",
-                  fmt::join(outdated, " "), view.cluster->key.namespace_name));
+      fmt::format("started before the last change: {0}. {1}: kubectl -n {2} delete pod {3}", fmt::join(outdated, " "),
+                  count_brokers(view).wanted > 1 ? "Restart one at a time, each when RollSafe is True"
+                                                 : "Restart when clients may wait",
+                  view.cluster->key.namespace_name, outdated.front()));
 }
 
 void set_pending(const cluster_view& view, conditions& list) {
   std::vector<std::string> pending;
-  if (view.cluster->braid_replicas != 1)
+  const auto voters = view.who ? std::ssize(view.who->voters) : 0;
+  if (const auto wanted = view.cluster->braid_replicas; wanted && voters > 0 && *wanted != voters)
     pending.push_back(
-        fmt::format("spec.braidReplicas {}: this version keeps one copy; set it to 1", view.cluster->braid_replicas));
+        fmt::format("spec.braidReplicas from {0} to {1}: votes of a cluster that is made cannot be added or "
+                    "taken away yet; set it back to {0}",
+                    voters, *wanted));
   for (const auto& part : view.pools) {
     const auto* change = api::find(part.pool->conditions, "ChangePending");
     if (change != nullptr && change->status == api::condition_status::yes)
       pending.push_back(fmt::format("BraidPool {}: {}", part.pool->key.name, change->message));
     const bool beside = part.set == nullptr && part.pool->replicas > 0 && count_brokers(view).wanted > 0;
     if (beside)
-      pending.push_back(fmt::format("BraidPool {}: more brokers are not built yet; delete it", part.pool->key.name));
+      pending.push_back(fmt::format("BraidPool {}: its brokers would carry no braid, which is not built yet; delete it",
+                                    part.pool->key.name));
   }
   if (pending.empty())
     list.no("ChangePending", "NothingPending", "what runs is what the spec says");
@@ -158,14 +212,17 @@ void set_progress(const cluster_view& view, conditions& list) {
   const bool ready = api::is_true(list.list(), "Ready");
   auto why = view.refused;
   if (!why && view.config_wrong && count_brokers(view).wanted == 0) why = problem{"InvalidConfig", *view.config_wrong};
-  if (!why && !ready) why = pool_complaint(view);
+  const bool degraded = api::is_true(list.list(), "Degraded");
+  if (!why && (!ready || degraded)) why = pool_complaint(view);
   if (why) {
     if (!ready || view.refused) list.no("Ready", why->reason, why->message);
     list.yes("Stalled", why->reason, why->message);
     list.no("Reconciling", why->reason, "waits for what Stalled names");
   } else {
     list.no("Stalled", "NoProblem", nothing_in_the_way);
-    if (ready)
+    if (ready && degraded)
+      list.yes("Reconciling", "BrokersMissing", "waits for the brokers that Degraded names");
+    else if (ready)
       list.no("Reconciling", "Settled", "nothing is under way");
     else
       list.yes("Reconciling", "Starting", "brokers are starting");
@@ -174,7 +231,13 @@ void set_progress(const cluster_view& view, conditions& list) {
 }
 
 void set_rest(const environment& env, const cluster_view& view, conditions& list) {
-  list.no("RollSafe", "OnlyBroker", "the cluster has one broker: while it restarts, clients wait");
+  const auto brokers = count_brokers(view);
+  if (brokers.wanted <= 1)
+    list.no("RollSafe", "OnlyBroker", "the cluster has one broker: while it restarts, clients wait");
+  else if (!brokers.all_ready() || !api::is_true(list.list(), "Healthy"))
+    list.no("RollSafe", "BrokersMissing", "a broker more that stops may stop the cluster: wait until all are ready");
+  else
+    list.yes("RollSafe", "OneMayStop", "one broker may stop: the others go on");
   const auto& problems = view.cluster->problems;
   if (env.crds_outdated)
     list.yes("Warning", "CRDsOutdated",
@@ -269,6 +332,7 @@ json cluster_status(const environment& env, const cluster_view& view) {
   const auto& cluster = *view.cluster;
   conditions list(cluster.conditions, cluster.generation, env.now_s());
   set_ready(env, view, list);
+  set_degraded(view, list);
   set_healthy(env, view, list);
   set_config(view, list);
   set_pending(view, list);
@@ -285,6 +349,10 @@ json cluster_status(const environment& env, const cluster_view& view) {
     status["clusterId"] = view.who->cluster_id;
   else if (!cluster.cluster_id.empty())
     status["clusterId"] = cluster.cluster_id;
+  if (view.who && view.who->voters.size() > 1)
+    status["voters"] = resources::voters_text(view.who->voters);
+  else if (const auto* known = k8s::find(cluster.status, {"voters"}); known != nullptr)
+    status["voters"] = *known;
   if (view.state->answered && !view.state->info.version.empty())
     status["version"] = view.state->info.version;
   else if (const auto* known = k8s::find(cluster.status, {"version"}); known != nullptr)

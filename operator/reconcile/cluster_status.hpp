@@ -16,7 +16,7 @@ struct cluster_view {
   cluster_ptr cluster;
   std::vector<pool_parts> pools;
   std::shared_ptr<const broker_state> state;
-  std::optional<resources::identity> who;
+  std::optional<resources::identity> who;   // also of a paused cluster
   std::optional<problem> refused;           // why nothing was made
   std::optional<std::string> config_wrong;  // of spec.config
 };

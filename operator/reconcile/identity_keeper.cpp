@@ -26,20 +26,92 @@ result<resources::identity> make(environment& env, const api::braid_cluster& clu
   return who;
 }
 
+// Of the status as last written.
+resources::voter_list voters_of_status(const api::braid_cluster& cluster) {
+  const auto* text = k8s::find(cluster.status, {"voters"});
+  if (text == nullptr || !text->is_string()) return {};
+  return resources::parse_voters(text->get<std::string>()).value_or(resources::voter_list{});
+}
+
+// The brokers of a cluster whose identity does not name them, because it is gone or of a version that ran clusters of
+// one broker: what runs and what has data knows. Never others: an empty broker in their place would found a second
+// cluster.
+result<resources::voter_list> recover_voters(environment& env, const api::braid_cluster& cluster,
+                                             const found_claims& claims) {
+  if (auto known = voters_of_status(cluster); !known.empty()) return known;
+  if (!claims.voters.empty()) {
+    if (auto known = resources::parse_voters(claims.voters)) return std::move(*known);
+  }
+  resources::voter_list running;
+  resources::voter_list with_data;
+  for (const auto& pool : pools_of(env.caches, cluster.key)) {
+    const resources::voter first{resources::broker_id(*pool, 0), resources::pod_name(*pool, 0)};
+    if (stateful_set_of(env.caches, *pool) != nullptr) running.push_back(first);
+    if (std::ranges::find(claims.pods, first.pod) != claims.pods.end()) with_data.push_back(first);
+  }
+  if (running.size() == 1 && claims.pods.size() <= 1) return running;
+  if (with_data.size() == 1 && claims.pods.size() == 1) return with_data;
+  const auto key = identity_key(cluster).to_string();
+  return fail(write_errc::name_taken,
+              fmt::format("ConfigMap {} does not name the brokers that vote, and {} brokers have data: restore it from "
+                          "a backup, or set its voters as in \"0=POOL-0,1=POOL-1,2=POOL-2\"",
+                          key, claims.pods.size()));
+}
+
+result<resources::voter_list> first_voters(environment& env, const api::braid_cluster& cluster) {
+  std::optional<problem> why_not;
+  auto voters = plan_voters(env.caches, cluster, why_not);
+  if (why_not) return fail(write_errc::name_taken, why_not->message);
+  return voters;
+}
+
 // The ConfigMap is gone, or there never was one: what the status and the volumes know comes first.
 result<resources::identity> found_anew(environment& env, const api::braid_cluster& cluster) {
-  if (!cluster.cluster_id.empty()) {
-    tell(env, cluster, "IdentityRestored", fmt::format("cluster id {} from the status", cluster.cluster_id));
-    return make(env, cluster, {.cluster_id = cluster.cluster_id, .existing = true});
-  }
   BRAID_TRY(claims, find_claims(env, cluster.key));
-  if (!claims.cluster_id.empty()) {
-    tell(env, cluster, "IdentityRestored", fmt::format("cluster id {} from its volume claims", claims.cluster_id));
-    return make(env, cluster, {.cluster_id = claims.cluster_id, .existing = true});
+  if (!cluster.cluster_id.empty()) {
+    // All volumes gone, too: its brokers will say so. There is nothing to recover their names from.
+    const bool nothing_left = !claims.any && voters_of_status(cluster).empty();
+    BRAID_TRY(voters, nothing_left ? first_voters(env, cluster) : recover_voters(env, cluster, claims));
+    tell(env, cluster, "IdentityRestored", fmt::format("cluster id {} from the status", cluster.cluster_id));
+    return make(env, cluster, {.cluster_id = cluster.cluster_id, .existing = true, .voters = std::move(voters)});
   }
+  if (!claims.cluster_id.empty()) {
+    BRAID_TRY(voters, recover_voters(env, cluster, claims));
+    tell(env, cluster, "IdentityRestored", fmt::format("cluster id {} from its volume claims", claims.cluster_id));
+    return make(env, cluster, {.cluster_id = claims.cluster_id, .existing = true, .voters = std::move(voters)});
+  }
+  BRAID_TRY(voters, first_voters(env, cluster));
   const auto id = env.random.next_uuid().to_string();
-  tell(env, cluster, "ClusterIdMade", fmt::format("cluster id {}", id));
-  return make(env, cluster, {.cluster_id = id, .existing = false});
+  tell(env, cluster, "ClusterIdMade", fmt::format("cluster id {}, voters {}", id, resources::voters_text(voters)));
+  return make(env, cluster, {.cluster_id = id, .existing = false, .voters = std::move(voters)});
+}
+
+status write_voters(environment& env, const api::braid_cluster& cluster, const json& live,
+                    const resources::voter_list& voters) {
+  json operations =
+      json::array({{{"op", "test"}, {"path", "/metadata/resourceVersion"}, {"value", k8s::resource_version_of(live)}},
+                   {{"op", "add"},
+                    {"path", fmt::format("/data/{}", resources::voters_key)},
+                    {"value", resources::voters_text(voters)}}});
+  return just_status(env.api.json_patch(api::config_map_type, identity_key(cluster), operations));
+}
+
+// Names the voters where the identity does not yet; names others only while nothing has been started with them.
+status complete(environment& env, const api::braid_cluster& cluster, const json& live, resources::identity& who) {
+  if (!who.voters.empty() && who.existing) return {};
+  const auto pools = pools_of(env.caches, cluster.key);
+  const bool started =
+      std::ranges::any_of(pools, [&](const auto& pool) { return stateful_set_of(env.caches, *pool) != nullptr; });
+  if (!who.voters.empty() && started) return {};
+  BRAID_TRY(claims, find_claims(env, cluster.key));
+  const bool fresh = !started && !claims.any;
+  if (!who.voters.empty() && !fresh) return {};
+  BRAID_TRY(voters, fresh ? first_voters(env, cluster) : recover_voters(env, cluster, claims));
+  if (voters == who.voters) return {};
+  BRAID_TRY_VOID(write_voters(env, cluster, live, voters));
+  who.voters = std::move(voters);
+  tell(env, cluster, "VotersNamed", fmt::format("voters {}", resources::voters_text(who.voters)));
+  return {};
 }
 
 // A BraidCluster that has no status yet, an identity that was founded, and not one volume: all data are gone by
@@ -63,14 +135,16 @@ result<resources::identity> keep_identity(environment& env, const api::braid_clu
   }
   auto who = resources::read_identity(*live);
   if (!who) {
-    return fail(
-        write_errc::name_taken,
-        fmt::format("ConfigMap {} holds no cluster.id: restore it from a backup, or delete it when this cluster has "
-                    "no data yet",
-                    identity_key(cluster).to_string()));
+    return fail(write_errc::name_taken, fmt::format("ConfigMap {} holds no cluster.id, or voters that cannot be read: "
+                                                    "restore it from a backup, or delete it when this cluster has "
+                                                    "no data yet",
+                                                    identity_key(cluster).to_string()));
   }
   BRAID_TRY(left_over, is_left_over(env, cluster, *who));
-  if (!left_over) return *who;
+  if (!left_over) {
+    BRAID_TRY_VOID(complete(env, cluster, *live, *who));
+    return *who;
+  }
   BRAID_TRY_VOID(env.api.remove(
       api::config_map_type, identity_key(cluster),
       {.uid = std::string(k8s::uid_of(*live)), .resource_version = std::string(k8s::resource_version_of(*live))}));
@@ -90,7 +164,7 @@ result<bool> note_founding(environment& env, const api::braid_cluster& cluster, 
                    {{"op", "replace"}, {"path", "/data/braid.bootstrap"}, {"value", "existing"}}});
   BRAID_TRY_VOID(just_status(env.api.json_patch(api::config_map_type, key, operations)));
   who.existing = true;
-  tell(env, cluster, "ClusterFounded", fmt::format("the broker has founded cluster {}", who.cluster_id));
+  tell(env, cluster, "ClusterFounded", fmt::format("its brokers have founded cluster {}", who.cluster_id));
   return true;
 }
 

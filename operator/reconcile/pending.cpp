@@ -18,18 +18,6 @@ const json* first_container(const json& set) {
   return list == nullptr || !list->is_array() || list->empty() ? nullptr : &list->front();
 }
 
-// A cluster is founded by one broker: several that found it each for itself would be several logs under one name.
-// Before that its pool may be stopped, and started again.
-void hold_replicas(json& wanted, const json& live, bool founded, std::vector<std::string>& held) {
-  const auto* now = k8s::find(live, {"spec", "replicas"});
-  auto& next = wanted["spec"]["replicas"];
-  if (now == nullptr || *now == next) return;
-  if (!founded && next.get<int>() <= 1) return;
-  held.push_back(fmt::format("spec.replicas from {} to {}: scaling is not built yet; set it back to {}", now->dump(),
-                             next.dump(), now->dump()));
-  next = *now;
-}
-
 void hold_image(json& wanted, const json& live, std::vector<std::string>& held) {
   const auto* container = first_container(live);
   const auto now = container == nullptr ? std::string() : text_at(*container, {"image"});
@@ -98,7 +86,6 @@ void hold_pod_of_claims(json& wanted, const json& live) {
 
 std::vector<std::string> hold_back(json& wanted, const json& live, bool founded) {
   std::vector<std::string> held;
-  hold_replicas(wanted, live, founded, held);
   if (founded) hold_image(wanted, live, held);
   const auto before = held.size();
   const auto wanted_volumes = wanted["spec"]["volumeClaimTemplates"].size();

@@ -1,6 +1,8 @@
 #include "reconcile/poll.hpp"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -26,26 +28,64 @@ admin_client::cluster_info shown_part(admin_client::cluster_info info) {
   return info;
 }
 
-// Pushes the addresses that the broker does not have yet. True when one was.
-bool push_addresses(environment& env, const api::braid_cluster& cluster, const api::pod& pod,
-                    admin_client::client& broker, const admin_client::cluster_info& info) {
-  const auto self = std::ranges::find(info.brokers, info.broker_id, &admin_client::broker_info::id);
+// Pushes the addresses that one broker does not have yet. True when one was.
+bool push_addresses(environment& env, const api::braid_cluster& cluster, const api::pod& pod, std::int32_t id,
+                    const admin_client::cluster_info& info) {
+  const auto self = std::ranges::find(info.brokers, id, &admin_client::broker_info::id);
   bool pushed = false;
   for (const auto& wanted : pushed_addresses(env, cluster, pod)) {
     if (self != info.brokers.end() && std::ranges::find(self->listeners, wanted) != self->listeners.end()) continue;
-    const auto told = broker.set_listener(wanted);
+    const auto broker = connect_to(env, cluster.key, pod);
+    if (!broker) continue;
+    const auto told = (*broker)->set_listener(wanted);
     pushed |= told.has_value();
     if (told) continue;
     // Not founded yet, or without a leader: the next poll tries again and nobody needs to know.
     const bool later = told.error().code == admin_client::errc::not_controller ||
-                       told.error().code == admin_client::errc::request_timed_out || info.cluster_id.empty();
+                       told.error().code == admin_client::errc::request_timed_out || info.cluster_id.empty() ||
+                       (!pod.ready && told.error().code == admin_client::errc::unreachable);
     if (later) continue;
     env.events.record(reference(api::cluster_type, cluster), k8s::event_type::warning, "ListenerNotAdvertised",
                       "AdvertiseListener",
-                      fmt::format("broker {} was told {}://{}:{} and answers: {}", info.broker_id, wanted.name,
-                                  wanted.host, wanted.port, told.error().to_string()));
+                      fmt::format("broker {} was told {}://{}:{} and answers: {}", id, wanted.name, wanted.host,
+                                  wanted.port, told.error().to_string()));
   }
   return pushed;
+}
+
+// Each broker takes its own addresses only.
+bool push_all_addresses(environment& env, const api::braid_cluster& cluster, const std::vector<pod_ptr>& pods,
+                        const admin_client::cluster_info& info) {
+  const auto who = cached_identity(env.caches, cluster.key);
+  bool pushed = false;
+  for (const auto& pod : pods) {
+    auto id = info.broker_id;
+    if (who && who->voters.size() > 1) {
+      const auto voter = std::ranges::find(who->voters, pod->key.name, &resources::voter::pod);
+      if (voter == who->voters.end()) continue;
+      id = voter->id;
+    }
+    pushed |= push_addresses(env, cluster, *pod, id, info);
+  }
+  return pushed;
+}
+
+// Of brokers that run and are not ready: the first reason that each gives.
+std::map<std::string, std::string> ask_unready(environment& env, const object_key& key,
+                                               const std::vector<pod_ptr>& pods) {
+  constexpr std::size_t most_words = 300;
+  std::map<std::string, std::string> reasons;
+  const auto who = cached_identity(env.caches, key);
+  if (!who || who->voters.size() <= 1) return reasons;
+  for (const auto& pod : pods) {
+    if (pod->ready) continue;
+    const auto broker = connect_to(env, key, *pod);
+    if (!broker) continue;
+    const auto told = (*broker)->ready();
+    if (told && !told->ready && !told->reasons.empty())
+      reasons.emplace(pod->key.name, api::shorten(told->reasons.front(), most_words));
+  }
+  return reasons;
 }
 
 struct answers {
@@ -74,13 +114,24 @@ result<answers> ask(environment& env, const object_key& key, const api::pod& pod
 
 }  // namespace
 
-std::shared_ptr<const api::pod> pod_to_ask(const environment& env, const object_key& cluster) {
+std::vector<pod_ptr> pods_to_ask(const environment& env, const object_key& cluster) {
+  std::vector<pod_ptr> pods;
   for (const auto& pool : pools_of(env.caches, cluster)) {
     for (auto& pod : pods_of(env.caches, *pool)) {
-      if (!pod->deleting && pod->broker.running && !pod->pod_ip.empty()) return pod;
+      if (!pod->deleting && pod->broker.running && !pod->pod_ip.empty()) pods.push_back(pod);
     }
   }
-  return nullptr;
+  const auto known = env.brokers.find(cluster);
+  std::ranges::sort(pods, {}, [&](const auto& pod) {
+    const bool answered_last = !known->pod_uid.empty() && pod->uid == known->pod_uid;
+    return std::tuple(!pod->ready, !answered_last, pod->key.name);
+  });
+  return pods;
+}
+
+std::shared_ptr<const api::pod> pod_to_ask(const environment& env, const object_key& cluster) {
+  const auto pods = pods_to_ask(env, cluster);
+  return pods.empty() ? nullptr : pods.front();
 }
 
 result<std::unique_ptr<admin_client::client>> connect_to(environment& env, const object_key& cluster,
@@ -99,7 +150,8 @@ poll_result poll_broker(environment& env, const object_key& key) {
     env.brokers.forget(key);
     return {};
   }
-  const auto pod = pod_to_ask(env, key);
+  const auto pods = pods_to_ask(env, key);
+  auto pod = pods.empty() ? nullptr : pods.front();
   const auto now = env.clock.now();
   const auto known = env.brokers.find(key);
   const bool was_reachable = known->reachable(now);
@@ -117,20 +169,30 @@ poll_result poll_broker(environment& env, const object_key& key) {
     }
     return found;
   }
-  auto broker = connect_to(env, key, *pod);
-  auto info = broker ? ask(env, key, *pod, **broker) : result<answers>(tl::unexpected(broker.error()));
+  result<answers> info = fail(admin_client::errc::unreachable, "no broker runs");
+  // Any broker knows the cluster; one whose node is gone may look ready for a while.
+  for (const auto& one : pods) {
+    auto broker = connect_to(env, key, *one);
+    auto answer = broker ? ask(env, key, *one, **broker) : result<answers>(tl::unexpected(broker.error()));
+    const bool first = one == pods.front();
+    if (first || answer) info = std::move(answer);
+    if (!info) continue;
+    pod = one;
+    break;
+  }
   poll_result found;
+  found.cluster_changed = env.brokers.heard_unready(key, ask_unready(env, key, pods));
   if (!info) {
     const auto before = env.brokers.failed(key, info.error().to_string(), now);
-    found.cluster_changed = env.brokers.find(key)->reachable(now) != was_reachable || before->failures == 2;
+    found.cluster_changed |= env.brokers.find(key)->reachable(now) != was_reachable || before->failures == 2;
     found.again_after = starting_interval;
     return found;
   }
   const auto before = env.brokers.answered(key, pod->uid, info->cluster);
-  found.cluster_changed = !before->answered || !was_reachable || before->pod_uid != pod->uid ||
-                          shown_part(before->info) != shown_part(info->cluster);
+  found.cluster_changed |= !before->answered || !was_reachable || before->pod_uid != pod->uid ||
+                           shown_part(before->info) != shown_part(info->cluster);
   found.topics = std::move(info->topics);
-  const bool pushed = !cluster->paused && push_addresses(env, *cluster, *pod, **broker, info->cluster);
+  const bool pushed = !cluster->paused && push_all_addresses(env, *cluster, pods, info->cluster);
   const bool settled = !pushed && api::is_true(cluster->conditions, "Ready");
   found.again_after = settled ? settled_interval : starting_interval;
   return found;

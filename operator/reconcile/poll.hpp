@@ -15,7 +15,8 @@ struct poll_result {
 
 poll_result poll_broker(environment& env, const object_key& cluster);
 
-// A broker of the cluster that may be asked now: its container runs and its address is known.
+// The broker of the cluster that is asked first: its container runs and its address is known, it is ready if any is,
+// and answered last time if it is one of several.
 std::shared_ptr<const api::pod> pod_to_ask(const environment& env, const object_key& cluster);
 
 // A client of that broker's HTTP API.

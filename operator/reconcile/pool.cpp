@@ -22,15 +22,10 @@ constexpr auto look_again = std::chrono::seconds(5);
 constexpr auto refused_retry = std::chrono::seconds(30);
 constexpr auto deletion_step = std::chrono::seconds(2);
 
-std::optional<resources::identity> cached_identity(const caches& from, const object_key& cluster) {
-  const auto row = from.config_maps.find({cluster.namespace_name, resources::identity_name(cluster.name)});
-  return row == nullptr ? std::nullopt : resources::read_identity(row->body);
-}
-
 // What is missing before a StatefulSet can be written.
 std::optional<problem> not_yet(environment& env, const api::braid_cluster& cluster,
                                const std::optional<resources::identity>& who) {
-  if (!who) return problem{"WaitingForCluster", "the cluster's identity is being made"};
+  if (!who || who->voters.empty()) return problem{"WaitingForCluster", "the cluster's identity is being made"};
   if (env.caches.config_maps.find({cluster.key.namespace_name, resources::config_name(cluster.key.name)}) == nullptr)
     return problem{"WaitingForCluster", "the cluster's ConfigMap is being made"};
   return std::nullopt;
@@ -58,6 +53,8 @@ status write_set(environment& env, pool_view& view) {
   const auto who = cached_identity(env.caches, cluster.key);
   view.refused = not_yet(env, cluster, who);
   if (view.refused) return {};
+  view.refused = scope_problem(*view.pool, *who, view.set != nullptr);
+  if (view.refused) return {};
   if (auto wrong = resources::config_problem(cluster)) {
     // A cluster that runs goes on with what it has; its own condition tells of it.
     if (view.set == nullptr) view.refused = problem{"InvalidConfig", std::move(*wrong)};
@@ -66,9 +63,13 @@ status write_set(environment& env, pool_view& view) {
   const resources::pod_inputs inputs{.image = cluster.image.empty() ? env.settings.default_image : cluster.image,
                                      .config_hash = resources::config_hash(cluster, *who),
                                      .cluster_id = who->cluster_id,
-                                     .cluster_domain = env.settings.cluster_domain};
-  auto wanted = resources::stateful_set(cluster, *view.pool, inputs);
+                                     .cluster_domain = env.settings.cluster_domain,
+                                     .voters = who->voters};
+  auto sized = *view.pool;
+  sized.replicas = replicas_of(sized, *who);
+  auto wanted = resources::stateful_set(cluster, sized, inputs);
   if (view.set != nullptr) view.held = hold_back(wanted, view.set->body, who->existing);
+  if (auto held = held_replicas(*view.pool, *who); !held.empty()) view.held.insert(view.held.begin(), std::move(held));
   const auto applied = apply_if_different(env, api::stateful_set_type, wanted, view.set.get());
   if (!applied) {
     if (applied.error().code != write_errc::name_taken && applied.error().code != k8s::errc::invalid &&
@@ -166,8 +167,7 @@ result<outcome> reconcile_pool(environment& env, const object_key& key) {
     if (alone) {
       BRAID_TRY_VOID(stop_without_cluster(env, view));
     } else {
-      view.refused = scope_problem(env.caches, *view.cluster, *view.pool);
-      if (!view.refused) BRAID_TRY_VOID(write_set(env, view));
+      BRAID_TRY_VOID(write_set(env, view));
     }
   }
   if (!view.refused) view.trouble = pool_problem(env, *view.pool, view.set, view.pods);

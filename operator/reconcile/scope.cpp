@@ -3,20 +3,13 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "resources/names.hpp"
 
 namespace braidmq::reconcile {
 namespace {
-
-problem too_many(int brokers) {
-  return {
-      "MoreThanOneBroker",
-      fmt::format("{} brokers are asked for and this version runs clusters of one: set spec.replicas of the cluster's "
-                  "BraidPools so that they add up to 1",
-                  brokers)};
-}
 
 bool runs(const caches& from, const std::vector<pool_ptr>& pools) {
   return std::ranges::any_of(pools, [&](const auto& pool) { return stateful_set_of(from, *pool) != nullptr; });
@@ -26,6 +19,15 @@ int wanted_brokers(const std::vector<pool_ptr>& pools) {
   int sum = 0;
   for (const auto& pool : pools) sum += pool->replicas;
   return sum;
+}
+
+std::string broker_words(const api::braid_pool& pool, int from, int to) {
+  constexpr int most = 20;
+  std::vector<std::int32_t> ids;
+  for (int ordinal = from; ordinal < to && ordinal < from + most; ++ordinal)
+    ids.push_back(resources::broker_id(pool, ordinal));
+  return fmt::format("broker{} {}{}", to - from == 1 ? "" : "s", fmt::join(ids, ", "),
+                     to - from > most ? fmt::format(" and {} more", to - from - most) : "");
 }
 
 }  // namespace
@@ -54,21 +56,72 @@ std::shared_ptr<const api::stateful_set> stateful_set_of(const caches& from, con
   return found != nullptr && found->owner_uid == pool.uid ? found : nullptr;
 }
 
-std::optional<problem> scope_problem(const caches& from, const api::braid_cluster& cluster,
-                                     const api::braid_pool& pool) {
-  if (stateful_set_of(from, pool) != nullptr) return std::nullopt;
-  const auto pools = pools_of(from, cluster.key);
-  if (pool.replicas == 0) return problem{"NoBrokers", "spec.replicas is 0: set it to 1 to run a broker"};
-  if (wanted_brokers(pools) > 1 || runs(from, pools)) return too_many(wanted_brokers(pools));
-  return std::nullopt;
+std::optional<resources::identity> cached_identity(const caches& from, const object_key& cluster) {
+  const auto row = from.config_maps.find({cluster.namespace_name, resources::identity_name(cluster.name)});
+  return row == nullptr ? std::nullopt : resources::read_identity(row->body);
 }
 
-int brokers_of(const caches& from, const api::braid_cluster& cluster, const api::braid_pool& pool) {
-  if (const auto set = stateful_set_of(from, pool); set != nullptr) {
-    const auto* replicas = k8s::find(set->body, {"spec", "replicas"});
-    return replicas != nullptr && replicas->is_number_integer() ? replicas->get<int>() : 1;  // the server's default
+resources::voter_list plan_voters(const caches& from, const api::braid_cluster& cluster,
+                                  std::optional<problem>& why_not) {
+  const auto pools = pools_of(from, cluster.key);
+  std::vector<const api::braid_pool*> all;
+  for (const auto& pool : pools) {
+    if (pool->replicas == 0) continue;
+    for (const auto* other : all) {
+      if (other->index != pool->index) continue;
+      why_not = problem{"SameIndex", fmt::format("BraidPools {} and {} both have spec.index {}, which ids of brokers "
+                                                 "are made from: delete one and apply it with another index",
+                                                 other->key.name, pool->key.name, pool->index)};
+      return {};
+    }
+    all.push_back(pool.get());
   }
-  return scope_problem(from, cluster, pool) ? 0 : pool.replicas;
+  const auto brokers = wanted_brokers(pools);
+  const auto count = static_cast<int>(cluster.braid_replicas.value_or(resources::default_voters(brokers)));
+  if (count % 2 == 0) {
+    why_not = problem{"EvenReplicas", fmt::format("spec.braidReplicas is {}: set it to an odd number; of an even one, "
+                                                  "one more has to be there for the same number that may be away",
+                                                  count)};
+    return {};
+  }
+  if (count > brokers) {
+    why_not =
+        problem{"TooFewBrokers", fmt::format("spec.braidReplicas is {} and the BraidPools have {} brokers: raise their "
+                                             "spec.replicas, or lower spec.braidReplicas before the cluster is made",
+                                             count, brokers)};
+    return {};
+  }
+  return resources::choose_voters(all, count);
+}
+
+std::optional<problem> scope_problem(const api::braid_pool& pool, const resources::identity& who, bool runs) {
+  if (runs) return std::nullopt;
+  if (pool.replicas == 0) return problem{"NoBrokers", "spec.replicas is 0: set it to 1 or more to run brokers"};
+  if (resources::voters_of_pool(who.voters, pool) > 0) return std::nullopt;
+  return problem{"CarriesNoBraid",
+                 fmt::format("{} of this pool would carry no braid, which is not built yet: they are "
+                             "not started; delete the pool. Brokers that vote: {}",
+                             broker_words(pool, 0, pool.replicas), resources::voters_text(who.voters))};
+}
+
+int replicas_of(const api::braid_pool& pool, const resources::identity& who) {
+  const auto votes = resources::voters_of_pool(who.voters, pool);
+  return who.existing ? votes : std::min(votes, static_cast<int>(pool.replicas));
+}
+
+std::string held_replicas(const api::braid_pool& pool, const resources::identity& who) {
+  const auto votes = resources::voters_of_pool(who.voters, pool);
+  if (pool.replicas > votes) {
+    return fmt::format(
+        "spec.replicas from {0} to {1}: {2} would carry no braid, which is not built yet, and are not "
+        "started; set it back to {0}",
+        votes, pool.replicas, broker_words(pool, votes, pool.replicas));
+  }
+  if (!who.existing || pool.replicas == votes) return {};
+  return fmt::format(
+      "spec.replicas from {0} to {1}: {2} vote in the cluster's log, and taking a vote away is not built "
+      "yet; set it back to {0}",
+      votes, pool.replicas, broker_words(pool, pool.replicas, votes));
 }
 
 std::optional<problem> scope_problem(const caches& from, const api::braid_cluster& cluster) {
@@ -79,10 +132,12 @@ std::optional<problem> scope_problem(const caches& from, const api::braid_cluste
                                          cluster.key.namespace_name, cluster.key.name)};
   }
   if (runs(from, pools)) return std::nullopt;
-  const auto brokers = wanted_brokers(pools);
-  if (brokers > 1) return too_many(brokers);
-  if (brokers == 0) return problem{"NoBrokers", "spec.replicas of all its BraidPools is 0: set one to 1"};
-  return std::nullopt;
+  if (wanted_brokers(pools) == 0)
+    return problem{"NoBrokers", "spec.replicas of all its BraidPools is 0: set one to 1 or more"};
+  if (const auto who = cached_identity(from, cluster.key); who && who->existing) return std::nullopt;
+  std::optional<problem> why_not;
+  plan_voters(from, cluster, why_not);
+  return why_not;
 }
 
 result<bool> cluster_is_gone(environment& env, const object_key& cluster) {

@@ -1,8 +1,9 @@
-// Which pools make up a cluster, and whether this version can run it: clusters of one broker. What it cannot do yet is
-// said in words and nothing is made.
+// Which pools make up a cluster, which of their brokers vote, and whether this version can run it. Brokers that do not
+// vote are not built yet: they are not started, and said in words.
 #pragma once
 
 #include "reconcile/environment.hpp"
+#include "resources/identity.hpp"
 
 namespace braidmq::reconcile {
 
@@ -21,14 +22,24 @@ std::vector<topic_ptr> topics_of(const caches& from, const object_key& cluster);
 // Its StatefulSet, if it is there and the pool's.
 std::shared_ptr<const api::stateful_set> stateful_set_of(const caches& from, const api::braid_pool& pool);
 
-// Why no broker of this pool may be made. A pool that has its StatefulSet goes on whatever its neighbours ask for.
-std::optional<problem> scope_problem(const caches& from, const api::braid_cluster& cluster,
-                                     const api::braid_pool& pool);
-// The same for the whole cluster, for its conditions.
+// The identity as the cache has it; nothing before it is made.
+std::optional<resources::identity> cached_identity(const caches& from, const object_key& cluster);
+
+// Who would vote if the cluster were made now, of the pools that are there; none when `why_not` says why.
+resources::voter_list plan_voters(const caches& from, const api::braid_cluster& cluster,
+                                  std::optional<problem>& why_not);
+
+// Why no broker of this pool may be made: none of them votes.
+std::optional<problem> scope_problem(const api::braid_pool& pool, const resources::identity& who, bool runs);
+// Why no broker of the cluster may be made.
 std::optional<problem> scope_problem(const caches& from, const api::braid_cluster& cluster);
 
-// How many brokers the pool has, or may have: what its StatefulSet says, whatever the spec asks for meanwhile.
-int brokers_of(const caches& from, const api::braid_cluster& cluster, const api::braid_pool& pool);
+// How many brokers the pool's StatefulSet is to have: those that vote. Before the cluster is founded a pool may be
+// stopped, and started again; a founded one keeps its voters whatever the spec asks for.
+int replicas_of(const api::braid_pool& pool, const resources::identity& who);
+
+// What of spec.replicas is not done, and what to set it back to; empty: nothing.
+std::string held_replicas(const api::braid_pool& pool, const resources::identity& who);
 
 // The cluster really is not there: asked of the server, because deletions follow from it.
 result<bool> cluster_is_gone(environment& env, const object_key& cluster);

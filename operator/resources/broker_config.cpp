@@ -13,7 +13,7 @@
 namespace braidmq::resources {
 namespace {
 
-constexpr std::array<std::string_view, 14> owned_keys = {"broker.id",
+constexpr std::array<std::string_view, 18> owned_keys = {"broker.id",
                                                          "node.id",
                                                          "cluster.id",
                                                          "data.dir",
@@ -26,7 +26,11 @@ constexpr std::array<std::string_view, 14> owned_keys = {"broker.id",
                                                          "braid.broker.id.offset",
                                                          "braid.advertised.pushed",
                                                          "braid.secret.file",
-                                                         "log.dir"};
+                                                         "log.dir",
+                                                         "controller.quorum.voters",
+                                                         "braid.voters",
+                                                         "controller.listener",
+                                                         "braid.listener"};
 
 // A double-quoted YAML scalar: JSON's are.
 std::string quoted(const std::string& text) {

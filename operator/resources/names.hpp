@@ -19,6 +19,7 @@ inline constexpr std::string_view managed_by = "braidmq-operator";
 inline constexpr std::string_view managed_by_selector = "app.kubernetes.io/managed-by=braidmq-operator";
 inline constexpr std::string_view config_annotation = "braidmq.io/config-hash";  // of pods: what they were started with
 inline constexpr std::string_view cluster_id_annotation = "braidmq.io/cluster-id";  // of claims: whose data they hold
+inline constexpr std::string_view voters_annotation = "braidmq.io/voters";  // of claims: who votes in that cluster
 
 inline constexpr std::string_view config_path = "/etc/braidmq/config";
 inline constexpr std::string_view secret_path = "/etc/braidmq/secret";

@@ -4,10 +4,11 @@
 
 #include "api/owned.hpp"
 #include "resources/compare.hpp"
+#include "resources/voters.hpp"
 
 namespace braidmq::resources {
 
-json network_policy(const api::braid_cluster& cluster, const std::set<int>& ports_too) {
+json network_policy(const api::braid_cluster& cluster, const std::set<int>& ports_too, bool has_peers) {
   auto object = object_head(api::network_policy_type, cluster.key.namespace_name, cluster.key.name,
                             cluster_labels(cluster), owner_reference(api::cluster_type, cluster));
   json kafka = json::array();
@@ -19,6 +20,12 @@ json network_policy(const api::braid_cluster& cluster, const std::set<int>& port
   for (const int port : more) kafka.push_back({{"protocol", "TCP"}, {"port", port}});
   const json admin = json::array({{{"protocol", "TCP"}, {"port", admin_port}}});
   json rules = json::array({{{"from", json::array({{{"namespaceSelector", json::object()}}})}, {"ports", admin}}});
+  if (has_peers) {
+    const json between =
+        json::array({{{"protocol", "TCP"}, {"port", braid_port}}, {{"protocol", "TCP"}, {"port", controller_port}}});
+    const json peers = json::array({{{"podSelector", {{"matchLabels", cluster_selector(cluster)}}}}});
+    rules.push_back({{"from", peers}, {"ports", between}});
+  }
   if (!kafka.empty()) rules.push_back({{"ports", std::move(kafka)}});
   object["spec"] = {{"podSelector", {{"matchLabels", cluster_selector(cluster)}}},
                     {"policyTypes", {"Ingress"}},

@@ -43,6 +43,14 @@ json arguments(const api::braid_cluster& cluster, const api::braid_pool& pool, c
   set(fmt::format("braid.broker.id.offset={}", broker_id(pool, 0)));
   if (auto fixed = advertised(cluster, inputs.cluster_domain); !fixed.empty()) set("advertised.listeners=" + fixed);
   if (pool.wal_storage) set(fmt::format("wal.dir={}", wal_path));
+  if (has_peers(inputs.voters)) {
+    set("controller.quorum.voters=" + quorum_text(inputs.voters, cluster, inputs.cluster_domain));
+    set(fmt::format("controller.listener=:{}", controller_port));
+    set(fmt::format("braid.listener=:{}", braid_port));
+    // Only the pool knows a zone before the pod has a node, and pods are not told the labels of nodes. A pool that is
+    // spread over zones leaves its brokers without a rack.
+    if (!pool.zone.empty() && api::find(cluster.config, "broker.rack") == nullptr) set("broker.rack=" + pool.zone);
+  }
   return list;
 }
 
@@ -62,11 +70,15 @@ json mounts(const api::braid_pool& pool) {
   return list;
 }
 
-json ports(const api::braid_cluster& cluster) {
+json ports(const api::braid_cluster& cluster, const pod_inputs& inputs) {
   json list = json::array();
   for (const auto& one : cluster.listeners)
     list.push_back({{"name", one.name}, {"containerPort", one.port}, {"protocol", "TCP"}});
   list.push_back({{"name", "admin"}, {"containerPort", admin_port}, {"protocol", "TCP"}});
+  if (has_peers(inputs.voters)) {
+    list.push_back({{"name", "peer-braid"}, {"containerPort", braid_port}, {"protocol", "TCP"}});
+    list.push_back({{"name", "peer-quorum"}, {"containerPort", controller_port}, {"protocol", "TCP"}});
+  }
   return list;
 }
 
@@ -77,7 +89,7 @@ json container(const api::braid_cluster& cluster, const api::braid_pool& pool, c
       {"command", {"/usr/bin/braid-broker"}},
       {"args", arguments(cluster, pool, inputs)},
       {"env", environment()},
-      {"ports", ports(cluster)},
+      {"ports", ports(cluster, inputs)},
       {"volumeMounts", mounts(pool)},
       // Alive: its event loop beats. No startup probe: recovery of a large log may take any time.
       {"livenessProbe", probe("/livez", 10, 5)},

@@ -4,6 +4,7 @@
 
 #include "api/owned.hpp"
 #include "resources/compare.hpp"
+#include "resources/voters.hpp"
 
 namespace braidmq::resources {
 namespace {
@@ -19,11 +20,15 @@ json service_head(const api::braid_cluster& cluster, const std::string& name) {
 
 }  // namespace
 
-json peer_service(const api::braid_cluster& cluster) {
+json peer_service(const api::braid_cluster& cluster, bool has_peers) {
   auto object = service_head(cluster, peer_service_name(cluster.key.name));
   json ports = json::array();
   for (const auto& one : cluster.listeners) ports.push_back(service_port(one.name, one.port));
   ports.push_back(service_port("admin", admin_port));
+  if (has_peers) {
+    ports.push_back(service_port("peer-braid", braid_port));
+    ports.push_back(service_port("peer-quorum", controller_port));
+  }
   object["spec"] = {{"clusterIP", "None"},
                     {"publishNotReadyAddresses", true},
                     {"selector", cluster_selector(cluster)},

@@ -7,7 +7,7 @@ namespace braidmq::resources {
 
 // Headless: names of brokers for peers and clients, also of brokers that are not ready, because peers must find each
 // other to become so.
-json peer_service(const api::braid_cluster& cluster);
+json peer_service(const api::braid_cluster& cluster, bool has_peers = false);
 
 // Where clients in the cluster begin: any ready broker. Nothing without an internal listener.
 std::optional<json> bootstrap_service(const api::braid_cluster& cluster);

@@ -9,18 +9,19 @@ namespace braidmq::resources {
 namespace {
 
 json claim_template(const api::braid_cluster& cluster, const api::braid_pool& pool, const std::string& name,
-                    const api::volume_claim& wanted, const std::string& cluster_id) {
+                    const api::volume_claim& wanted, const pod_inputs& inputs) {
   json spec = {{"accessModes", {"ReadWriteOnce"}},
                {"volumeMode", "Filesystem"},
                {"resources", {{"requests", {{"storage", wanted.size}}}}}};
   if (wanted.storage_class) spec["storageClassName"] = *wanted.storage_class;
-  return {{"apiVersion", "v1"},
-          {"kind", "PersistentVolumeClaim"},
-          {"metadata",
-           {{"name", name},
-            {"labels", pool_labels(cluster, pool)},
-            {"annotations", {{cluster_id_annotation, cluster_id}}}}},
-          {"spec", std::move(spec)}};
+  json annotations = {{cluster_id_annotation, inputs.cluster_id}};
+  // What the identity says stands with the data, too: it must be found again when all else is lost.
+  if (has_peers(inputs.voters)) annotations[std::string(voters_annotation)] = voters_text(inputs.voters);
+  return {
+      {"apiVersion", "v1"},
+      {"kind", "PersistentVolumeClaim"},
+      {"metadata", {{"name", name}, {"labels", pool_labels(cluster, pool)}, {"annotations", std::move(annotations)}}},
+      {"spec", std::move(spec)}};
 }
 
 }  // namespace
@@ -30,8 +31,8 @@ json stateful_set(const api::braid_cluster& cluster, const api::braid_pool& pool
                             owner_reference(api::pool_type, pool));
   auto pods = pod_template(cluster, pool, inputs);
   pods["metadata"]["annotations"][revision_annotation] = revision_of(pods);
-  json claims = json::array({claim_template(cluster, pool, "data", pool.storage, inputs.cluster_id)});
-  if (pool.wal_storage) claims.push_back(claim_template(cluster, pool, "wal", *pool.wal_storage, inputs.cluster_id));
+  json claims = json::array({claim_template(cluster, pool, "data", pool.storage, inputs)});
+  if (pool.wal_storage) claims.push_back(claim_template(cluster, pool, "wal", *pool.wal_storage, inputs));
   object["spec"] = {{"replicas", pool.replicas},
                     {"serviceName", peer_service_name(cluster.key.name)},
                     {"podManagementPolicy", "Parallel"},

@@ -12,7 +12,13 @@ struct pod_inputs {
   std::string config_hash;
   std::string cluster_id;
   std::string cluster_domain = "cluster.local";
+  voter_list voters;
 };
+
+// A broker of several: it knows the others and has ports for them. One alone has neither.
+inline bool has_peers(const voter_list& voters) {
+  return voters.size() > 1;
+}
 
 json pod_template(const api::braid_cluster& cluster, const api::braid_pool& pool, const pod_inputs& inputs);
 
