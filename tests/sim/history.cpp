@@ -98,17 +98,19 @@ void history::acknowledge(batch_number number, std::size_t attempt_index, protoc
   one.answered_by_wall_ms = latest_wall_ms_;
   one.code = code;
   one.base = base;
+  see_code(code);
   if (code != protocol::error_code::none) return;
   ++acknowledgements_;
-  raise_end(of.target, base + of.records);
+  raise_end(one.connection, of.target, base + of.records);
 }
 
 void history::add(fetch_record fetch) {
   fetch.answered = next_moment();
   for (const fetched_partition& one : fetch.partitions) {
+    see_code(one.code);
     if (one.code != protocol::error_code::none) continue;
-    raise_end(one.target, one.visible_end);
-    raise_start(one.target, one.log_start);
+    raise_end(fetch.connection, one.target, one.visible_end);
+    raise_start(fetch.connection, one.target, one.log_start);
   }
   fetches_.push_back(std::move(fetch));
 }
@@ -116,11 +118,12 @@ void history::add(fetch_record fetch) {
 void history::add(const offset_record& answer) {
   constexpr std::int64_t earliest = -2;
   constexpr std::int64_t latest = -1;
+  see_code(answer.code);
   if (answer.code == protocol::error_code::none) {
     if (answer.timestamp == earliest)
-      raise_start(answer.target, answer.offset);
+      raise_start(answer.connection, answer.target, answer.offset);
     else
-      raise_end(answer.target, answer.timestamp == latest ? answer.offset : answer.offset + 1);
+      raise_end(answer.connection, answer.target, answer.timestamp == latest ? answer.offset : answer.offset + 1);
   }
   offset_answers_.push_back(answer);
 }
@@ -193,24 +196,71 @@ void history::note_producer_id(std::int64_t id) {
   if (!producer_ids_.insert(id).second) violation("producers", fmt::format("producer id {} was given twice", id));
 }
 
+namespace {
+
+std::int64_t value_of(const std::map<topic_partition_id, std::int64_t>& all, const topic_partition_id& target) {
+  const auto found = all.find(target);
+  return found == all.end() ? 0 : found->second;
+}
+
+void raise(std::map<topic_partition_id, std::int64_t>& all, const topic_partition_id& target, std::int64_t to) {
+  std::int64_t& known = all[target];
+  known = std::max(known, to);
+}
+
+}  // namespace
+
+void history::note_connection(std::uint64_t connection, std::size_t broker, std::uint64_t life) {
+  if (brokers_ > 1) servers_[connection] = {broker, life};
+}
+
+// E1, as clients hear it.
+void history::note_leader(std::int32_t broker, std::int32_t epoch) {
+  if (broker < 0 || brokers_ == 1) return;
+  const auto [at, first] = leaders_.try_emplace(epoch, broker);
+  if (at->second != broker) {
+    violation("election", fmt::format("brokers {} and {} were said to lead in epoch {}", at->second, broker, epoch));
+  }
+  if (epoch >= leaders_.rbegin()->first) leader_ = static_cast<std::size_t>(broker);
+}
+
+void history::see_code(protocol::error_code code) {
+  if (code == protocol::error_code::not_leader_or_follower && brokers_ > 1) ++refusals_for_leader_;
+}
+
+history::broker_life history::server_of(std::uint64_t connection) const {
+  const auto found = servers_.find(connection);
+  return found == servers_.end() ? broker_life() : found->second;
+}
+
 std::int64_t history::known_end(const topic_partition_id& target) const {
-  const auto found = known_ends_.find(target);
-  return found == known_ends_.end() ? 0 : found->second;
+  return value_of(known_.ends, target);
 }
 
 std::int64_t history::known_start(const topic_partition_id& target) const {
-  const auto found = known_starts_.find(target);
-  return found == known_starts_.end() ? 0 : found->second;
+  return value_of(known_.starts, target);
 }
 
-void history::raise_start(const topic_partition_id& target, std::int64_t start) {
-  std::int64_t& known = known_starts_[target];
-  known = std::max(known, start);
+std::int64_t history::known_end_at(std::uint64_t connection, const topic_partition_id& target) const {
+  if (brokers_ == 1) return known_end(target);
+  const auto shown = shown_.find(server_of(connection));
+  return shown == shown_.end() ? 0 : value_of(shown->second.ends, target);
 }
 
-void history::raise_end(const topic_partition_id& target, std::int64_t end) {
-  std::int64_t& known = known_ends_[target];
-  known = std::max(known, end);
+std::int64_t history::known_start_at(std::uint64_t connection, const topic_partition_id& target) const {
+  if (brokers_ == 1) return known_start(target);
+  const auto shown = shown_.find(server_of(connection));
+  return shown == shown_.end() ? 0 : value_of(shown->second.starts, target);
+}
+
+void history::raise_start(std::uint64_t connection, const topic_partition_id& target, std::int64_t start) {
+  raise(known_.starts, target, start);
+  if (brokers_ > 1) raise(shown_[server_of(connection)].starts, target, start);
+}
+
+void history::raise_end(std::uint64_t connection, const topic_partition_id& target, std::int64_t end) {
+  raise(known_.ends, target, end);
+  if (brokers_ > 1) raise(shown_[server_of(connection)].ends, target, end);
 }
 
 std::optional<std::vector<seen_batch_ptr>> history::read_batches(const bytes& block) {

@@ -80,8 +80,9 @@ using seen_batch_ptr = std::shared_ptr<const seen_batch>;
 struct fetched_partition {
   topic_partition_id target;
   std::int64_t from = 0;
-  std::int64_t floor = 0;        // what must be visible: known before the fetch was asked
-  std::int64_t start_floor = 0;  // likewise, below which nothing may be shown any more
+  std::int64_t floor = 0;         // what must be visible: known before the fetch was asked
+  std::int64_t server_floor = 0;  // of that, what the broker that is asked has shown in this life
+  std::int64_t start_floor = 0;   // likewise, below which nothing may be shown any more
   protocol::error_code code = protocol::error_code::none;
   std::int64_t visible_end = -1;
   std::int64_t log_start = -1;
@@ -96,6 +97,7 @@ struct fetch_record {
 };
 
 struct offset_record {
+  std::uint64_t connection = 0;
   topic_partition_id target;
   std::int64_t timestamp = 0;  // as in the protocol: -1 latest, -2 earliest, -3 largest timestamp, else a time
   std::int64_t floor = 0;
@@ -144,6 +146,17 @@ struct metadata_record {
 class history {
  public:
   moment next_moment() { return ++now_; }
+
+  // With several brokers not everything that one has shown is known to all at once.
+  void set_brokers(std::size_t count) { brokers_ = count; }
+  std::size_t brokers() const { return brokers_; }
+  void note_connection(std::uint64_t connection, std::size_t broker, std::uint64_t life);
+  // A broker has said that another leads. Clients go on there.
+  void note_leader(std::int32_t broker, std::int32_t epoch);
+  std::optional<std::size_t> leader() const { return leader_; }
+  std::uint64_t refusals_for_leader() const { return refusals_for_leader_; }
+  std::int64_t known_end_at(std::uint64_t connection, const topic_partition_id& target) const;
+  std::int64_t known_start_at(std::uint64_t connection, const topic_partition_id& target) const;
 
   // What the broker's wall clock shows, after each task.
   void see_wall(std::int64_t now_ms);
@@ -200,8 +213,16 @@ class history {
   const std::vector<std::pair<std::string, std::string>>& violations() const { return violations_; }
 
  private:
-  void raise_end(const topic_partition_id& target, std::int64_t end);
-  void raise_start(const topic_partition_id& target, std::int64_t start);
+  using broker_life = std::pair<std::size_t, std::uint64_t>;
+  struct known_bounds {
+    std::map<topic_partition_id, std::int64_t> ends;
+    std::map<topic_partition_id, std::int64_t> starts;
+  };
+
+  broker_life server_of(std::uint64_t connection) const;
+  void raise_end(std::uint64_t connection, const topic_partition_id& target, std::int64_t end);
+  void raise_start(std::uint64_t connection, const topic_partition_id& target, std::int64_t start);
+  void see_code(protocol::error_code code);
 
   moment now_ = 0;
   std::int64_t wall_ms_ = 0;
@@ -218,8 +239,13 @@ class history {
   std::map<std::string, int> open_deletions_;  // by name, not answered
   std::vector<churn_sighting> sightings_;
   std::set<std::int64_t> producer_ids_;
-  std::map<topic_partition_id, std::int64_t> known_ends_;
-  std::map<topic_partition_id, std::int64_t> known_starts_;
+  known_bounds known_;  // by anybody
+  std::size_t brokers_ = 1;
+  std::map<std::uint64_t, broker_life> servers_;  // by connection
+  std::map<broker_life, known_bounds> shown_;     // with several brokers
+  std::map<std::int32_t, std::int32_t> leaders_;  // by epoch, as Metadata said
+  std::optional<std::size_t> leader_;
+  std::uint64_t refusals_for_leader_ = 0;
   std::unordered_map<std::uint64_t, seen_batch_ptr> seen_;
   std::vector<std::pair<std::string, std::string>> violations_;
 };

@@ -20,6 +20,7 @@ struct arguments {
   std::uint64_t seed = 1;
   std::string seeds = "1";  // how many, or FROM..TO
   std::uint64_t operations = 600;
+  std::size_t brokers = 1;
   std::string planted = "none";
   std::string recorded;
   double minutes = 0;
@@ -53,6 +54,8 @@ struct totals {
   std::uint64_t interrupted = 0;
   std::uint64_t full_disks = 0;
   std::uint64_t state_hashes = 0;
+  std::uint64_t terms = 0;
+  std::uint64_t stalls = 0;
   double simulated_seconds = 0;
   std::uint64_t least_acknowledgements = std::numeric_limits<std::uint64_t>::max();  // of a run
   std::uint64_t least_faults = std::numeric_limits<std::uint64_t>::max();
@@ -78,6 +81,8 @@ struct totals {
     interrupted += one.machine.recoveries_cut_short;
     full_disks += one.machine.full_disks;
     state_hashes += one.machine.state_hashes;
+    terms += one.terms;
+    stalls += one.stalls;
     simulated_seconds += one.simulated_seconds;
     least_acknowledgements = std::min(least_acknowledgements, one.acknowledgements);
     least_faults = std::min(least_faults, one.machine.faults());
@@ -112,9 +117,10 @@ void report(const arguments& given, const run_options& options, const run_outcom
     fmt::print("  {}: {}\n", outcome.found[i].checker, outcome.found[i].what);
   }
   const violation& first = outcome.found.front();
+  const std::string brokers = given.brokers == 1 ? "" : fmt::format(" --brokers {}", given.brokers);
   const std::string plant = given.planted == "none" ? "" : " --plant " + given.planted;
-  fmt::print("FAIL seed={}: checker {}: {} ({} in all)   reproduce: braid-sim --seed {} --ops {}{}\n", options.seed,
-             first.checker, first.what, outcome.found.size(), options.seed, options.operations, plant);
+  fmt::print("FAIL seed={}: checker {}: {} ({} in all)   reproduce: braid-sim --seed {} --ops {}{}{}\n", options.seed,
+             first.checker, first.what, outcome.found.size(), options.seed, options.operations, brokers, plant);
 }
 
 void print_seed(const run_options& options, const run_outcome& outcome) {
@@ -138,6 +144,7 @@ void print_totals(const totals& all, double real_seconds) {
       "disks; {} state hashes; {} turned bits, {} of them in indexes: {} starts and {} reads refused\n",
       all.lives, all.power_cuts, all.interrupted, all.kills, all.stops, all.disk_errors, all.full_disks,
       all.state_hashes, all.bits_turned, all.index_bits_turned, all.starts_refused, all.reads_refused);
+  if (all.terms > 0) fmt::print("{} terms with a leader, {} stalls between brokers\n", all.terms, all.stalls);
   fmt::print("each seed with at least {} acknowledgements and {} faults\n", all.least_acknowledgements,
              all.least_faults);
   fmt::print("{} passed, {} failed\n", all.passed, all.failed);
@@ -156,6 +163,7 @@ int run_all(const arguments& given) {
     run_options options;
     options.seed = i < seeds.size() ? seeds[i] : seeds.back() + (i - seeds.size() + 1);
     options.operations = given.operations;
+    options.brokers = given.brokers;
     options.planted = *parse_plant(given.planted);
     options.verbose = given.verbose;
     const run_outcome outcome = run(options);
@@ -209,6 +217,7 @@ int main(int argc, char** argv) {
   app.add_option("--ops,--ticks", given.operations, "operations of clients in each run");
   app.add_option("--minutes", given.minutes, "go on with further seeds for so long");
   app.add_option("--recorded", given.recorded, "a file of seeds to run before the others");
+  app.add_option("--brokers", given.brokers, "how many brokers each cluster has")->check(CLI::IsMember({1, 3, 5}));
   app.add_option("--plant", given.planted, "a bug to be found: " + plant_names())->check([](const std::string& name) {
     return parse_plant(name) ? "" : "no such bug: " + name;
   });

@@ -11,7 +11,9 @@
 #include "workload/client.hpp"
 #include "workload/final_reader.hpp"
 #include "world/bit_rot.hpp"
+#include "world/cluster.hpp"
 #include "world/nemesis.hpp"
+#include "world/partitions.hpp"
 
 namespace braidmq::sim {
 namespace {
@@ -24,15 +26,22 @@ class simulation {
   explicit simulation(const run_options& options)
       : options_(options),
         chance_(options.seed),
-        drawn_(draw_conditions(chance_, options.operations)),
+        drawn_(draw_conditions(chance_, options.operations, options.brokers)),
         world_(chance_()),
         network_(world_, "network", task_order::any),
         client_executor_(world_, "clients"),
-        machine_(world_, network_, drawn_, options.planted, chance_.split()),
-        nemesis_(drawn_.faults, machine_, world_, chance_.split()),
-        context_{world_, machine_, client_executor_, log_, topics_, drawn_, options.operations} {
+        cluster_(world_, network_, drawn_, options.planted, chance_),
+        machine_(cluster_.at(0)),
+        partitions_(drawn_.between_brokers, cluster_, world_, cluster_.is_alone() ? rng(0) : chance_.split()),
+        context_{world_, cluster_, client_executor_, log_, topics_, drawn_, options.operations} {
     world_.set_task_time(drawn_.task_time);
-    nemesis_.set_verbose(options.verbose);
+    down_until_.resize(cluster_.size());
+    for (const auto& one : cluster_.machines()) {
+      nemeses_.push_back(std::make_unique<nemesis>(drawn_.faults, *one, world_, chance_.split()));
+      nemeses_.back()->set_verbose(options.verbose);
+    }
+    partitions_.set_verbose(options.verbose);
+    log_.set_brokers(cluster_.size());
     log_.see_wall(world_.clock().wall_ms());
   }
 
@@ -42,7 +51,7 @@ class simulation {
         check_all({log_, drawn_.kept, final_read_, after_recovery_, drawn_.broker.producer_expiration.count()});
     if (!alive && outcome_.found.empty()) outcome_.found.push_back({"liveness", "the run did not come to its end"});
     if (!alive) keep_first_cause();
-    if (alive) judge_bit_rot();
+    if (alive && cluster_.is_alone()) judge_bit_rot();
     return finish();
   }
 
@@ -58,7 +67,8 @@ class simulation {
         if (context_.operations_done > 10 * options_.operations)
           return fail("liveness", "next to nothing is acknowledged; answers to batches: " + answers_by_code());
         end_faults();
-        const bool takes_writes = advance_until([this] { return machine_.ready() && !machine_.refuses_writes(); });
+        const bool takes_writes =
+            advance_until([this] { return cluster_.all_ready() && !cluster_.anyone_refuses_writes(); });
         if (!takes_writes) return fail("liveness", "the broker takes no writes when the faults are over");
         // Or readers would use up the operations while the writers wait, or a broker comes to the end of its stop.
         const io::time_point later = world_.now() + std::chrono::milliseconds(200);
@@ -89,14 +99,17 @@ class simulation {
   }
 
   void end_faults() {
-    nemesis_.stop();
+    for (const auto& one : nemeses_) one->stop();
+    partitions_.stop();
     say("faults are over");
-    machine_.steady_network();
-    machine_.end_full_disk();
-    if (!machine_.running()) return;
-    machine_.crash_at_operation(0);
-    machine_.steady_pace();
-    machine_.clear_disk_failures();
+    for (const auto& one : cluster_.machines()) {
+      one->steady_network();
+      one->end_full_disk();
+      if (!one->running()) continue;
+      one->crash_at_operation(0);
+      one->steady_pace();
+      one->clear_disk_failures();
+    }
   }
 
   // Faults stop; whatever was asked must be answered.
@@ -107,15 +120,15 @@ class simulation {
     // connection.
     const io::time_point settled = world_.now() + 2 * server::atomic_patience;
     const bool done = advance_until([this, settled] {
-      return are_idle() && world_.now() >= settled && machine_.ready() && !machine_.refuses_writes();
+      return are_idle() && world_.now() >= settled && cluster_.all_ready() && !cluster_.anyone_refuses_writes();
     });
     if (done) return true;
     std::string waiting;
     for (const auto& one : clients_) {
       if (!one->idle()) waiting += "; " + one->describe();
     }
-    return fail("liveness", fmt::format("not everything was answered when the faults were over: broker {} ({}){}",
-                                        machine_.ready() ? "ready" : machine_.missing(), machine_.figures(), waiting));
+    return fail("liveness", fmt::format("not everything was answered when the faults were over: {}{}",
+                                        cluster_.describe(), waiting));
   }
 
   // A write to every partition succeeds now.
@@ -131,6 +144,7 @@ class simulation {
 
   bool final_reads() {
     if (!read_everything(final_read_)) return fail("liveness", "the final read does not end");
+    if (!cluster_.is_alone()) return cluster_recoveries();
     for (std::uint64_t i = 1 + chance_.below(2); i > 0; --i) {
       if (!machine_.running()) {
         // Power was cut at the end of the last one.
@@ -150,6 +164,31 @@ class simulation {
       machine_.crash_at_operation(0);
     }
     return read_everything(after_recovery_) || fail("liveness", "the read after recovery does not end");
+  }
+
+  // Replicas come to the same entry, and so to the same state (state_hash_book). Then lives end: of the leader, of a
+  // follower, of all at once; whoever leads after that has everything.
+  bool cluster_recoveries() {
+    for (std::uint64_t i = 1 + chance_.below(3); i > 0; --i) {
+      if (!become_level()) return false;
+      const std::uint64_t kind = chance_.below(4);
+      const std::size_t leader = cluster_.leader().value_or(0);
+      for (const auto& one : cluster_.machines()) {
+        const bool is_chosen = kind == 0 || (kind == 1) == (one->number() != leader) || one->number() == leader;
+        if (is_chosen) one->end_life(chance_.chance(0.7) ? end_of_life::power_cut : end_of_life::process_killed);
+      }
+      say(kind == 0 ? "all lives end" : "lives end");
+      // Brokers start again by themselves.
+      if (!advance_until([this] { return cluster_.all_ready(); }))
+        return fail("liveness", "not ready after the last deaths: " + cluster_.describe());
+    }
+    if (!read_everything(after_recovery_)) return fail("liveness", "the read after recovery does not end");
+    return become_level();
+  }
+
+  bool become_level() {
+    if (advance_until([this] { return cluster_.is_level(); })) return true;
+    return fail("liveness", "replicas do not come to the same entry: " + cluster_.describe());
   }
 
   // By itself: from here on answers may be missing that are due.
@@ -209,7 +248,7 @@ class simulation {
   }
 
   bool read_everything(partition_content& into) {
-    if (!advance_until([this] { return machine_.ready(); })) return false;
+    if (!advance_until([this] { return cluster_.all_ready(); })) return false;
     final_reader reader(context_, chance_.split());
     reader.learn_topics();
     if (!advance_until([&] { return reader.idle(); })) return false;
@@ -221,40 +260,58 @@ class simulation {
 
   // ---- moving on ----
 
-  // One task, and what the faults and the broker's end ask for. False: the run is over.
+  // One task, and what the faults and the brokers' ends ask for. False: the run is over.
   bool advance() {
-    if (!machine_.running()) restart();
-    if (machine_.failure()) return fail("recovery", *machine_.failure());
+    for (const auto& one : cluster_.machines()) {
+      if (!one->running()) restart(*one);
+    }
+    if (cluster_.failure()) return fail("recovery", *cluster_.failure());
     if (world_.tasks_run() > most_tasks) return fail("liveness", "tasks without end");
     if (!world_.step()) return fail("liveness", "nothing is left to do, and not everything is done");
-    if (machine_.power_lost()) {
-      say("power cut inside of a file operation");
-      machine_.end_life(end_of_life::power_cut);
-    } else if (machine_.gave_up()) {
-      const std::string why = machine_.fatal_words();
-      if (!machine_.disk_failed()) return fail("recovery", "the broker gave up without a disk error: " + why);
-      say("the broker gave up: " + why);
-      // Killed, the next life meets the memory that the failed sync has left behind.
-      machine_.end_life(chance_.chance(0.5) ? end_of_life::power_cut : end_of_life::process_killed);
+    for (std::size_t i = 0; i < cluster_.size(); ++i) {
+      if (!look_after(cluster_.at(i))) return false;
+      nemeses_[i]->after_task();
     }
-    nemesis_.after_task();
+    cluster_.look_at_offices();
+    partitions_.after_task();
     log_.see_wall(world_.clock().wall_ms());
     return true;
   }
 
-  // A while of being down, then a start, perhaps cut short.
-  void restart() {
-    if (!down_until_) {
-      const auto longest = static_cast<std::uint64_t>(drawn_.longest_downtime.count());
-      down_until_ = world_.now() + io::duration(machine_.counters().lives == 0 ? 0 : chance_.below(longest));
-      network_.schedule(*down_until_ - world_.now(), [] {});
+  bool look_after(machine_host& one) {
+    if (one.power_lost()) {
+      say(name_of(one) + "power cut inside of a file operation");
+      one.end_life(end_of_life::power_cut);
+    } else if (one.gave_up()) {
+      const std::string why = one.fatal_words();
+      if (!one.disk_failed()) return fail("recovery", name_of(one) + "the broker gave up without a disk error: " + why);
+      say(name_of(one) + "the broker gave up: " + why);
+      // Killed, the next life meets the memory that the failed sync has left behind.
+      one.end_life(chance_.chance(0.5) ? end_of_life::power_cut : end_of_life::process_killed);
+    } else if (!one.go_on()) {
+      say(name_of(one) + "power cut inside of recovery");
     }
-    if (world_.now() < *down_until_) return;
-    down_until_.reset();
-    if (machine_.start(nemesis_.active() ? drawn_.faults.crash_in_recovery : 0.0)) {
-      say(fmt::format("life {} of the broker begins", machine_.life_number()));
+    return true;
+  }
+
+  std::string name_of(const machine_host& one) const {
+    return cluster_.is_alone() ? std::string() : fmt::format("broker {}: ", one.number());
+  }
+
+  // A while of being down, then a start, perhaps cut short.
+  void restart(machine_host& one) {
+    std::optional<io::time_point>& down_until = down_until_[one.number()];
+    if (!down_until) {
+      const auto longest = static_cast<std::uint64_t>(drawn_.longest_downtime.count());
+      down_until = world_.now() + io::duration(one.counters().lives == 0 ? 0 : chance_.below(longest));
+      network_.schedule(*down_until - world_.now(), [] {});
+    }
+    if (world_.now() < *down_until) return;
+    down_until.reset();
+    if (one.start(nemeses_.front()->active() ? drawn_.faults.crash_in_recovery : 0.0)) {
+      say(fmt::format("{}life {} of the broker begins", name_of(one), one.life_number()));
     } else {
-      say("power cut inside of recovery");
+      say(name_of(one) + "power cut inside of recovery");
     }
   }
 
@@ -315,7 +372,9 @@ class simulation {
     outcome_.operations = context_.operations_done;
     outcome_.simulated_seconds =
         std::chrono::duration<double>(world_.now() - io::time_point(std::chrono::seconds(1))).count();
-    outcome_.machine = machine_.counters();
+    outcome_.machine = cluster_.counters();
+    outcome_.terms = cluster_.terms();
+    outcome_.stalls = cluster_.peers().counters().stalls;
     for (const sent_batch& batch : log_.batches()) {
       if (batch.attempts.size() > 1) outcome_.repetitions += batch.attempts.size() - 1;
       if (batch.acknowledged() != nullptr) outcome_.records_acknowledged += batch.records;
@@ -341,11 +400,13 @@ class simulation {
   sim_executor client_executor_;
   history log_;
   topic_directory topics_;
-  machine_host machine_;
-  nemesis nemesis_;
+  cluster_host cluster_;
+  machine_host& machine_;  // the first, for what is only done with one
+  std::vector<std::unique_ptr<nemesis>> nemeses_;
+  partition_nemesis partitions_;
   workload_context context_;
   std::vector<std::unique_ptr<client>> clients_;
-  std::optional<io::time_point> down_until_;
+  std::vector<std::optional<io::time_point>> down_until_;
   std::optional<violation> first_failure_;
   partition_content final_read_;
   partition_content after_recovery_;

@@ -14,6 +14,7 @@ namespace braidmq::sim {
 struct run_options {
   std::uint64_t seed = 1;
   std::uint64_t operations = 600;
+  std::size_t brokers = 1;
   plant planted = plant::none;
   bool verbose = false;  // tells faults and recoveries on standard output
 };
@@ -33,7 +34,9 @@ struct run_outcome {
   std::uint64_t starts_refused = 0;     // because of them
   std::uint64_t reads_refused = 0;      // likewise, of a partition
   double simulated_seconds = 0;
-  machine_counters machine;
+  machine_counters machine;  // of all machines together
+  std::uint64_t terms = 0;   // with a leader of the braid; with several brokers
+  std::uint64_t stalls = 0;  // of a direction between two brokers
   violations found;
 };
 

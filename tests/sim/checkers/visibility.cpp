@@ -39,9 +39,10 @@ void check_visibility(const run_record& run, violations& found) {
     for (const fetched_partition& one : fetch.partitions) {
       if (one.code == protocol::error_code::none) {
         ends[one.target] = one.visible_end;
-        if (one.visible_end < one.floor) {
-          found.push_back({"visibility", fmt::format("{} ends at {} for a fetch that was asked when {} was known",
-                                                     to_string(one.target, run.log), one.visible_end, one.floor)});
+        if (one.visible_end < one.server_floor) {
+          found.push_back(
+              {"visibility", fmt::format("{} ends at {} for a fetch that was asked when {} was known",
+                                         to_string(one.target, run.log), one.visible_end, one.server_floor)});
         }
       } else if (one.code == protocol::error_code::offset_out_of_range && one.from <= one.floor &&
                  one.from >= last_start(run, one.target)) {

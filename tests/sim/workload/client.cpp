@@ -44,6 +44,7 @@ void client::turn_after(io::duration delay) {
 }
 
 void client::turn() {
+  if (link_ && moves_) disconnect();
   if (!link_) try_connect();
   if (link_) on_turn();
   const auto longest = static_cast<std::uint64_t>(context_.drawn.longest_thinking.count());
@@ -51,8 +52,13 @@ void client::turn() {
 }
 
 void client::try_connect() {
-  link_ = context_.machine.connect(context_.executor);
+  // What was heard last of the leader may be old, or wrong.
+  const std::optional<std::size_t> wanted = chance_.chance(0.8) ? log().leader() : std::nullopt;
+  client_connection made = context_.cluster.connect(context_.executor, wanted, chance_);
+  link_ = std::move(made.way);
   if (!link_) return;
+  moves_ = false;
+  log().note_connection(link_->id(), made.machine, made.life);
   received_.clear();
   link_->on_data = [this](byte_view piece) { on_data(piece); };
   link_->on_end = [this] { on_end(); };
@@ -124,7 +130,9 @@ void client::on_frame(bytes frame) {
                     fmt::format("{}: answer {} came where {} was due", name_, answer->correlation_id, one.correlation));
     return;
   }
+  const std::uint64_t before = log().refusals_for_leader();
   one.done(answer->body);
+  if (log().refusals_for_leader() != before) moves_ = true;
 }
 
 void client::on_end() {

@@ -12,7 +12,7 @@
 #include "history.hpp"
 #include "protocol/message.hpp"
 #include "support/sim_random.hpp"
-#include "world/machine.hpp"
+#include "world/cluster.hpp"
 
 namespace braidmq::sim {
 
@@ -36,7 +36,7 @@ struct topic_directory {
 // What all clients of a run share.
 struct workload_context {
   scheduler& world;
-  machine_host& machine;
+  cluster_host& cluster;
   sim_executor& executor;  // of the clients
   history& log;
   topic_directory& topics;
@@ -128,6 +128,7 @@ class client {
   std::vector<std::byte> received_;
   std::int32_t last_correlation_ = 0;
   bool finishing_ = false;
+  bool moves_ = false;  // to another broker: this one does not lead
   io::timer_id turn_timer_{0};
 };
 

@@ -10,7 +10,8 @@ fetch_call::fetch_call(history& log, fetch_wish wish, std::uint64_t connection) 
     partition.target = one.target;
     partition.from = one.from;
     partition.floor = log_.known_end(one.target);
-    partition.start_floor = log_.known_start(one.target);
+    partition.server_floor = log_.known_end_at(connection, one.target);
+    partition.start_floor = log_.known_start_at(connection, one.target);
   }
 }
 

@@ -97,7 +97,8 @@ class session_fetcher final : public client {
       partition.target = target;
       partition.from = one.from;
       partition.floor = log().known_end(target);
-      partition.start_floor = log().known_start(target);
+      partition.server_floor = log().known_end_at(connection_id(), target);
+      partition.start_floor = log().known_start_at(connection_id(), target);
       if (epoch_ > 0 && !std::exchange(one.to_be_named, false)) continue;
       one.to_be_named = false;
       auto& wanted = topic_of(request.topics, target, one.topic, version).partitions.emplace_back();

@@ -27,6 +27,7 @@ class offset_lister final : public client {
         partition.partition_index = model::partition_index(p);
         partition.timestamp = draw_timestamp(version);
         offset_record record;
+        record.connection = connection_id();
         record.target = {topic.id, model::partition_index(p)};
         record.timestamp = partition.timestamp;
         record.floor = log().known_end(record.target);

@@ -15,8 +15,9 @@ class metadata_call {
  public:
   // No names: all topics.
   metadata_call(history& log, std::vector<std::string> names) : log_(log), names_(std::move(names)) {
-    for (const auto& [name, topic] : log_.topics()) known_.insert(name);
     asked_ = log_.next_moment();
+    if (log_.brokers() > 1) return;  // others may hear of a topic later
+    for (const auto& [name, topic] : log_.topics()) known_.insert(name);
     for (const auto& [id, topic] : log_.all_churned()) least_[id] = topic.partitions;
   }
 
@@ -43,6 +44,13 @@ class metadata_call {
       return learned;
     }
     std::set<std::string> answered;
+    for (const auto& topic : response->topics) {
+      for (const auto& partition : topic.partitions) {
+        if (version >= first_version_with_epochs) {
+          log_.note_leader(partition.leader_id.value(), partition.leader_epoch.value());
+        }
+      }
+    }
     for (const auto& topic : response->topics) {
       const std::string name = topic.name.value_or("");
       if (churns(name)) {
@@ -75,6 +83,7 @@ class metadata_call {
   const std::set<model::topic_id>& listed() const { return listed_; }
 
  private:
+  static constexpr std::int16_t first_version_with_epochs = 7;
   static constexpr std::int16_t first_version_with_ids = 10;
 
   void take_churned(const protocol::metadata_response::metadata_response_topic& topic,

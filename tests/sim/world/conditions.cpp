@@ -1,5 +1,6 @@
 #include "world/conditions.hpp"
 
+#include <algorithm>
 #include <initializer_list>
 
 namespace braidmq::sim {
@@ -85,10 +86,25 @@ void draw_expiry(rng& chance, server::broker_options& broker) {
   broker.producer_expiration = std::chrono::milliseconds(one_of(chance, {100, 500, 2'000, 10'000}));
 }
 
+// A fault of one of three stops the others for a moment, and each task is of one of three: fewer for each machine.
+void draw_cluster(rng& chance, conditions& drawn) {
+  fault_rates& of = drawn.faults;
+  for (std::uint64_t* rate : {&of.crash_between_tasks, &of.crash_at_file_operation, &of.kill_process, &of.clean_stop,
+                              &of.disk_error, &of.full_disk, &of.cut_connection, &of.wall_jump, &of.change_pace}) {
+    *rate *= 2 * drawn.brokers;
+  }
+  drawn.task_time = std::min<io::duration>(drawn.task_time, std::chrono::microseconds(20));
+  drawn.between_brokers.stall = rate(chance, 0.7, 5'000, 60'000);
+  drawn.between_brokers.cut_connection = rate(chance, 0.5, 2'000, 20'000);
+  drawn.between_brokers.longest_stall =
+      one_of<io::duration>(chance, {std::chrono::milliseconds(300), std::chrono::seconds(3), std::chrono::seconds(15)});
+}
+
 }  // namespace
 
-conditions draw_conditions(rng& chance, std::uint64_t operations) {
+conditions draw_conditions(rng& chance, std::uint64_t operations, std::size_t brokers) {
   conditions drawn;
+  drawn.brokers = brokers;
   drawn.broker = draw_broker(chance);
   drawn.network.largest_piece_bytes = one_of<std::size_t>(chance, {7, 100, 2'000, 64U << 10U, 64U << 10U});
   drawn.network.buffer_bytes = one_of<std::size_t>(chance, {1'000, 64U << 10U, 256U << 10U});
@@ -112,6 +128,7 @@ conditions draw_conditions(rng& chance, std::uint64_t operations) {
   draw_retention(chance, drawn);
   drawn.one_shard = chance.chance(0.5);
   draw_expiry(chance, drawn.broker);
+  if (brokers > 1) draw_cluster(chance, drawn);
   return drawn;
 }
 

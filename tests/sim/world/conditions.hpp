@@ -26,11 +26,20 @@ struct fault_rates {
   double crash_in_recovery = 0;   // probability, each time
 };
 
+// Of the network between brokers. Means in tasks, as above.
+struct network_faults {
+  std::uint64_t stall = 0;
+  std::uint64_t cut_connection = 0;
+  io::duration longest_stall{};
+};
+
 struct conditions {
+  std::size_t brokers = 1;
   server::broker_options broker;
   kept_records kept;
   network_options network;
-  fault_rates faults;
+  fault_rates faults;  // of each machine
+  network_faults between_brokers;
   power_cut_options power_cut;
   io::duration task_time{};
   io::duration longest_downtime{};
@@ -47,6 +56,7 @@ struct conditions {
   bool one_shard = false;  // connections and the braid share a thread
 };
 
-conditions draw_conditions(rng& chance, std::uint64_t operations);
+// What the seed says of one broker it says of one of several too.
+conditions draw_conditions(rng& chance, std::uint64_t operations, std::size_t brokers);
 
 }  // namespace braidmq::sim

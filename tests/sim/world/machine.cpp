@@ -12,16 +12,16 @@ namespace braidmq::sim {
 
 // Members go in reverse: connections first, executors last, because everything else posts to them as it goes.
 struct machine_host::life {
-  life(scheduler& world, bool is_one_shard)
+  life(scheduler& world, bool is_one_shard, std::size_t machine)
       : one_shard(is_one_shard),
-        metadata(world, "metadata"),
-        metadata_disk(world, "metadata-disk"),
-        braid(world, "braid"),
-        wal_disk(world, "wal-disk"),
-        segment_disk(world, "segment-disk"),
-        background(world, "background"),
-        connections(world, "connections"),
-        coroutines(world, "coroutines") {}
+        metadata(world, fmt::format("metadata-{}", machine)),
+        metadata_disk(world, fmt::format("metadata-disk-{}", machine)),
+        braid(world, fmt::format("braid-{}", machine)),
+        wal_disk(world, fmt::format("wal-disk-{}", machine)),
+        segment_disk(world, fmt::format("segment-disk-{}", machine)),
+        background(world, fmt::format("background-{}", machine)),
+        connections(world, fmt::format("connections-{}", machine)),
+        coroutines(world, fmt::format("coroutines-{}", machine)) {}
 
   ~life() {
     for (sim_executor* one : executors()) one->stop();
@@ -29,6 +29,7 @@ struct machine_host::life {
     filter.reset();
     dispatcher.reset();
     broker.reset();
+    cluster.reset();
   }
 
   std::array<sim_executor*, 7> executors() {
@@ -49,6 +50,9 @@ struct machine_host::life {
   asio_source coroutines;
 
   std::optional<error> fatal;
+  std::shared_ptr<peer_host> on_network;        // with several machines
+  std::unique_ptr<server::membership> cluster;  // likewise
+  bool is_born = false;
   std::unique_ptr<server::broker> broker;
   std::optional<server::shard_environment> shard;
   std::unique_ptr<server::dispatcher> dispatcher;
@@ -56,10 +60,12 @@ struct machine_host::life {
   std::unique_ptr<net::connection_set> set;
 };
 
-machine_host::machine_host(scheduler& world, sim_executor& network, const conditions& drawn, plant planted, rng chance)
+machine_host::machine_host(scheduler& world, sim_executor& network, const conditions& drawn, plant planted, rng chance,
+                           machine_place place)
     : world_(world),
       network_(network),
       drawn_(drawn),
+      place_(place),
       network_now_(drawn.network),
       planted_(planted),
       chance_(chance),
@@ -98,7 +104,52 @@ std::optional<std::string> machine_host::start_on_damage() {
 status machine_host::open_broker() {
   BRAID_CHECK(!life_);
   ++counters_.lives;
-  life_ = std::make_unique<life>(world_, drawn_.one_shard);
+  life_ = std::make_unique<life>(world_, drawn_.one_shard, place_.number);
+  return place_.machines == 1 ? finish_opening() : open_membership();
+}
+
+status machine_host::open_membership() {
+  server::membership_options options;
+  options.id = model::broker_id(static_cast<std::int32_t>(place_.number));
+  options.data_dir = drawn_.broker.data_dir;
+  options.wal_dir = drawn_.broker.wal_dir;
+  options.newest_apply_level = braid::newest_apply_level;
+  options.secrets = {std::string(32, 's')};
+  for (std::size_t i = 0; i < place_.machines; ++i) {
+    options.voters.push_back({model::broker_id(static_cast<std::int32_t>(i)), peer_endpoint(i, metadata_peer_port),
+                              peer_endpoint(i, braid_peer_port)});
+  }
+  life* const of = life_.get();
+  of->on_network = std::make_shared<peer_host>();
+  of->on_network->machine = place_.number;
+  auto opened = server::membership::open(std::move(options),
+                                         {traced_fs_, random_, world_.clock(), of->metadata, of->metadata,
+                                          place_.peers.connect_from(of->on_network, of->metadata), of->braid, of->braid,
+                                          place_.peers.connect_from(of->on_network, of->braid), of->metadata_disk},
+                                         [of](error why) {
+                                           if (!of->fatal) of->fatal = std::move(why);
+                                         });
+  if (!opened) return tl::unexpected<error>(std::move(opened).error());
+  of->cluster = std::move(*opened);
+  of->on_network->metadata = {&of->metadata, [of](auto stream) { of->cluster->take_metadata(std::move(stream)); }};
+  of->on_network->braid = {&of->braid, [of](auto stream) { of->cluster->take_braid(std::move(stream)); }};
+  place_.peers.add(of->on_network);
+  of->cluster->start([of] { of->is_born = true; });
+  return {};
+}
+
+bool machine_host::go_on() {
+  if (!life_ || life_->broker || !life_->is_born || fs_.crashed()) return true;
+  const status opened = finish_opening();
+  if (opened) return true;
+  const bool excused = fs_.crashed() || disk_error_pending_;
+  if (!excused) failure_ = "the broker refused to start: " + opened.error().to_string();
+  ++counters_.recoveries_cut_short;
+  end_life(end_of_life::power_cut);
+  return false;
+}
+
+status machine_host::finish_opening() {
   server::broker_environment environment{traced_fs_,      world_.clock(),       random_,          life_->metadata,
                                          life_->metadata, life_->metadata_disk, life_->braid,     life_->braid,
                                          life_->wal_disk, life_->segment_disk,  life_->background};
@@ -108,9 +159,15 @@ status machine_host::open_broker() {
   environment.on_state_hash = [this](raft::index index, const hash128& hash) { note_state_hash(index, hash); };
   server::broker_options options = drawn_.broker;
   if (planted_ == plant::early_expiry) options.producer_expiration /= 20;
-  auto opened = server::broker::open(std::move(options), environment, [of = life_.get()](error why) {
+  const auto on_fatal = [of = life_.get()](error why) {
     if (!of->fatal) of->fatal = std::move(why);
-  });
+  };
+  if (life_->cluster) {
+    options.id = life_->cluster->id();
+    options.advertised.front().host = fmt::format("10.0.0.{}", 2 + place_.number);
+  }
+  auto opened = life_->cluster ? server::broker::open(std::move(options), environment, *life_->cluster, on_fatal)
+                               : server::broker::open(std::move(options), environment, on_fatal);
   if (!opened) return tl::unexpected<error>(std::move(opened).error());
   life_->broker = std::move(*opened);
   life_->shard.emplace(
@@ -126,14 +183,14 @@ status machine_host::open_broker() {
   return {};
 }
 
-// X1. What was applied was durable: whatever life comes to this index again, over the log or over a checkpoint, has the
-// same state there.
+// X1, E4. What was applied was durable: whatever machine and life comes to this index, over the log or over a
+// checkpoint, has the same state there.
 void machine_host::note_state_hash(raft::index index, const hash128& hash) {
   ++counters_.state_hashes;
-  const auto [known, first] = state_hashes_.try_emplace(index, hash);
+  const auto [known, first] = place_.hashes.seen.try_emplace(index, hash);
   if (first || known->second == hash || failure_) return;
-  failure_ = fmt::format("recovery: the state at entry {} has the hash {}, and had {} in an earlier life", index,
-                         hash.to_string(), known->second.to_string());
+  failure_ = fmt::format("recovery: the state at entry {} has the hash {}, and had {} in an earlier life or elsewhere",
+                         index, hash.to_string(), known->second.to_string());
 }
 
 void machine_host::end_life(end_of_life how) {
@@ -143,6 +200,7 @@ void machine_host::end_life(end_of_life how) {
     if (chance_.chance(0.5)) one->cut();
   }
   links_.clear();
+  if (life_->on_network) place_.peers.remove(life_->on_network, how == end_of_life::power_cut && chance_.chance(0.5));
   if (how == end_of_life::power_cut) {
     ++counters_.power_cuts;
     fs_.power_cut(chance_, drawn_.power_cut);
@@ -158,6 +216,13 @@ void machine_host::end_life(end_of_life how) {
 void machine_host::stop_cleanly(std::function<void()> stopped) {
   ++counters_.clean_stops;
   life* const of = life_.get();
+  if (!of->broker) {
+    of->metadata.post([of, stopped = std::move(stopped)] {
+      of->cluster->stop_metadata();
+      stopped();
+    });
+    return;
+  }
   of->edge().post([of, stopped = std::move(stopped)]() mutable {
     of->set->drain(std::chrono::seconds(1), [of, stopped = std::move(stopped)]() mutable {
       of->broker->stop([stopped = std::move(stopped)] { stopped(); });
@@ -166,22 +231,23 @@ void machine_host::stop_cleanly(std::function<void()> stopped) {
 }
 
 bool machine_host::ready() const {
-  return life_ && life_->broker->readiness().empty();
+  return life_ && life_->broker && life_->broker->readiness().empty();
 }
 
 std::string machine_host::missing() const {
   if (!life_) return "the broker does not run";
   std::string all;
-  for (const std::string& one : life_->broker->readiness()) all += (all.empty() ? "" : ", ") + one;
+  for (const std::string& one : life_->broker ? life_->broker->readiness() : life_->cluster->waits_for())
+    all += (all.empty() ? "" : ", ") + one;
   return all;
 }
 
 bool machine_host::refuses_writes() const {
-  return life_ && life_->broker->disk_space().is_full;
+  return life_ && life_->broker && life_->broker->disk_space().is_full;
 }
 
 std::string machine_host::figures() const {
-  if (!life_) return "no figures";
+  if (!life_ || !life_->broker) return "no figures";
   const braid::replica_stats braid = life_->broker->braid().statistics();
   const wal::stats wal = life_->broker->wal().statistics();
   return fmt::format(
@@ -191,6 +257,21 @@ std::string machine_host::figures() const {
       braid.applied_index, braid.commit_index, braid.queued_bytes, braid.write_behind_bytes, braid.parked_produces,
       braid.partitions, braid.partitions_being_removed, braid.checkpoints.taken, braid.checkpoints.last_index,
       braid.checkpoints.failed, wal.file_count, wal.queued_bytes, wal.spare_files, wal.marks);
+}
+
+std::optional<multiraft::office> machine_host::braid_office() const {
+  if (!life_ || !life_->broker) return std::nullopt;
+  return life_->broker->braid().office();
+}
+
+std::optional<multiraft::office> machine_host::metadata_office() const {
+  if (!life_ || !life_->broker) return std::nullopt;
+  return life_->broker->controller().office();
+}
+
+raft::index machine_host::applied_index() const {
+  if (!life_ || !life_->broker) return {};
+  return life_->broker->braid().statistics().applied_index;
 }
 
 bool machine_host::gave_up() const {
@@ -206,9 +287,9 @@ std::vector<std::string> machine_host::folders() const {
 }
 
 std::shared_ptr<link> machine_host::connect(sim_executor& client) {
-  if (!life_ || (drawn_.wait_for_readiness && !ready())) return nullptr;
-  auto made = std::make_shared<link>(++links_made_, network_, client, life_->edge(), world_.events(), chance_.split(),
-                                     network_now_);
+  if (!life_ || !life_->broker || (drawn_.wait_for_readiness && !ready())) return nullptr;
+  auto made = std::make_shared<link>(++place_.links_made, network_, client, life_->edge(), world_.events(),
+                                     chance_.split(), network_now_);
   std::erase_if(links_, [](const auto& one) { return one.expired(); });
   links_.push_back(made);
   life_->edge().post([of = life_.get(), end = std::make_shared<std::unique_ptr<io::stream>>(made->server_end())] {

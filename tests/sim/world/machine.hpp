@@ -13,10 +13,12 @@
 #include <vector>
 
 #include "base/state_hash.hpp"
+#include "multiraft/office.hpp"
 #include "raft/types.hpp"
 #include "support/sim_file_system.hpp"
 #include "world/conditions.hpp"
 #include "world/network.hpp"
+#include "world/peer_network.hpp"
 #include "world/plants.hpp"
 #include "world/random_bytes.hpp"
 #include "world/scheduler.hpp"
@@ -40,14 +42,32 @@ struct machine_counters {
   std::uint64_t faults() const { return power_cuts + kills + clean_stops + disk_errors + full_disks; }
 };
 
+// The state that the braid had after entries, as any machine told it in any of its lives.
+struct state_hash_book {
+  std::map<raft::index, hash128> seen;
+};
+
+// What a machine shares with the others of its cluster.
+struct machine_place {
+  std::size_t number = 0;  // and the broker's id, where there are several
+  std::size_t machines = 1;
+  peer_network& peers;
+  state_hash_book& hashes;
+  std::uint64_t& links_made;
+};
+
 class machine_host {
  public:
-  machine_host(scheduler& world, sim_executor& network, const conditions& drawn, plant planted, rng chance);
+  machine_host(scheduler& world, sim_executor& network, const conditions& drawn, plant planted, rng chance,
+               machine_place place);
   ~machine_host();
 
   // Opens and starts the broker. False when power was cut inside of it (as drawn) or when it refused to start, which
   // failure() tells.
   bool start(double crash_in_recovery);
+  // Of several brokers one waits for the others before it is one: to be called after each task. False when it refused,
+  // which failure() tells, or when power was cut inside of it.
+  bool go_on();
   // The same on a disk that has been damaged: words when it refuses.
   std::optional<std::string> start_on_damage();
   void end_life(end_of_life how);
@@ -60,6 +80,11 @@ class machine_host {
   bool refuses_writes() const;  // the disk is full, or the broker still thinks so
   std::string figures() const;  // for whoever looks for what stands still
   std::uint64_t life_number() const { return counters_.lives; }
+  std::size_t number() const { return place_.number; }
+  // Who leads, as this broker knows it; none: it does not run.
+  std::optional<multiraft::office> braid_office() const;
+  std::optional<multiraft::office> metadata_office() const;
+  raft::index applied_index() const;  // of the braid; 0: it does not run
 
   // To be asked after each task: the disk died under the broker, or it gave up.
   bool power_lost() const { return life_ != nullptr && fs_.crashed(); }
@@ -93,11 +118,14 @@ class machine_host {
   struct life;
 
   status open_broker();
+  status open_membership();
+  status finish_opening();
   void note_state_hash(raft::index index, const hash128& hash);
 
   scheduler& world_;
   sim_executor& network_;
   const conditions& drawn_;
+  machine_place place_;
   network_options network_now_;
   plant planted_;
   rng chance_;
@@ -106,10 +134,8 @@ class machine_host {
   random_bytes random_;
   bool disk_error_pending_ = false;
   bool disk_is_full_ = false;
-  std::uint64_t links_made_ = 0;
   machine_counters counters_;
   std::optional<std::string> failure_;
-  std::map<raft::index, hash128> state_hashes_;  // of all lives
   std::vector<std::weak_ptr<link>> links_;
   std::unique_ptr<life> life_;
 };
