@@ -35,7 +35,8 @@ class log_retention {
     raft::index last;
     if (bytes - places_.front().bytes >= max_bytes_) last = places_.front().index;
     if (held_by_all) last = std::max(last, std::min(newest, *held_by_all));
-    return last;
+    // The last one that all have stays: who sends what follows names its term, also after a start.
+    return last > raft::index(0) ? last - 1 : last;
   }
 
  private:

@@ -69,7 +69,8 @@ class simulation {
         end_faults();
         const bool takes_writes =
             advance_until([this] { return cluster_.all_ready() && !cluster_.anyone_refuses_writes(); });
-        if (!takes_writes) return fail("liveness", "the broker takes no writes when the faults are over");
+        if (!takes_writes)
+          return fail("liveness", "the broker takes no writes when the faults are over: " + cluster_.describe());
         // Or readers would use up the operations while the writers wait, or a broker comes to the end of its stop.
         const io::time_point later = world_.now() + std::chrono::milliseconds(200);
         advance_until([this, later] { return world_.now() >= later; });

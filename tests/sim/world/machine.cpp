@@ -250,13 +250,31 @@ std::string machine_host::figures() const {
   if (!life_ || !life_->broker) return "no figures";
   const braid::replica_stats braid = life_->broker->braid().statistics();
   const wal::stats wal = life_->broker->wal().statistics();
-  return fmt::format(
-      "applied {} of {}, {} B queued, {} B behind, {} parked, {} partitions, {} being removed; {} checkpoints to {}, "
-      "{} "
-      "failed; log {} files, {} B queued, {} spares, {} marks",
-      braid.applied_index, braid.commit_index, braid.queued_bytes, braid.write_behind_bytes, braid.parked_produces,
-      braid.partitions, braid.partitions_being_removed, braid.checkpoints.taken, braid.checkpoints.last_index,
-      braid.checkpoints.failed, wal.file_count, wal.queued_bytes, wal.spare_files, wal.marks);
+  std::string others;
+  for (const braid::peer_stats& one : braid.peers) {
+    others += fmt::format("; broker {} has {}{}", one.voter.broker, one.match,
+                          one.needs_snapshot ? ", needs a snapshot" : "");
+  }
+  if (place_.machines > 1) {
+    const auto look = [&](const char* plane, const peer::mesh& mesh) {
+      for (std::size_t i = 0; i < place_.machines; ++i) {
+        if (i == place_.number) continue;
+        const peer::peer_status seen = mesh.status_of(model::broker_id(static_cast<std::int32_t>(i)));
+        if (!seen.reachable) others += fmt::format("; {} does not reach broker {}: {}", plane, i, seen.trouble);
+      }
+    };
+    look("braid", life_->cluster->braid_mesh());
+    look("metadata", life_->cluster->metadata_mesh());
+  }
+  return others + fmt::format(
+                      "; applied {} of {}, {} B queued, {} B behind, {} parked, {} partitions, {} being removed; {} "
+                      "checkpoints to {}, "
+                      "{} "
+                      "failed; log {} files, {} B queued, {} spares, {} marks",
+                      braid.applied_index, braid.commit_index, braid.queued_bytes, braid.write_behind_bytes,
+                      braid.parked_produces, braid.partitions, braid.partitions_being_removed, braid.checkpoints.taken,
+                      braid.checkpoints.last_index, braid.checkpoints.failed, wal.file_count, wal.queued_bytes,
+                      wal.spare_files, wal.marks);
 }
 
 std::optional<multiraft::office> machine_host::braid_office() const {
