@@ -16,6 +16,7 @@ BROKER := broker/app/braid-broker
 PYTHON := $(DEPS)/venv/bin/python3
 SEED ?= 1
 SIM_SEEDS ?= 300
+SIM_CLUSTER_SEEDS ?= 200
 SIM_ARGS = --seed $(SEED) --seeds $(SIM_SEEDS)
 FUZZ_SECONDS ?= 60
 BENCH_ARGS ?=
@@ -98,16 +99,17 @@ test: build $(JAVA_STAMP) $(VENV_STAMP) $(CLIENTS_STAMP) ## Unit, conformance, s
 integration: build $(JAVA_STAMP) $(VENV_STAMP) $(CLIENTS_STAMP) ## Integration tests only (ONLY='words' picks some, as expressions)
 	@$(PYTHON) tests/integration/run.py --broker build/debug/$(BROKER) --java $(DEPS)/java $(ONLY)
 
-sim: build/release/build.ninja ## Simulate SIM_SEEDS=300 seeds from SEED=1 under crashes
+sim: build/release/build.ninja ## Simulate SIM_SEEDS=300 seeds of one broker and SIM_CLUSTER_SEEDS=200 of three, from SEED=1
 	@ninja -C build/release -j$(JOBS) braid-sim
 	@build/release/tests/sim/braid-sim $(SIM_ARGS)
+	@build/release/tests/sim/braid-sim --brokers 3 --seed $(SEED) --seeds $(SIM_CLUSTER_SEEDS)
 
 sim-planted: build/release/build.ninja ## Search each planted bug among 1,000 seeds from SEED=1 (RECORD=1 notes the first ones)
 	@ninja -C build/release -j$(JOBS) braid-sim
 	@build/release/tests/sim/braid-sim --every-plant --seed $(SEED) --seeds 1000 $(if $(RECORD),--record tests/sim/planted.txt)
 
-sim-long: ## Simulate 20,000 seeds
-	@$(MAKE) sim SIM_SEEDS=20000
+sim-long: ## Simulate 20,000 seeds of one broker, 5,000 of three
+	@$(MAKE) sim SIM_SEEDS=20000 SIM_CLUSTER_SEEDS=5000
 
 tsan: build/tsan/build.ninja ## Unit tests of the modules with threads under ThreadSanitizer in build/tsan
 	@ninja -C build/tsan -j$(JOBS) $(TSAN_SUITES:%=%_test)

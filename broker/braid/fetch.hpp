@@ -34,6 +34,7 @@ struct fetch_request {
   std::shared_ptr<memory_budget> memory;
   // Set when nobody wants the answer any more; none: it is wanted.
   std::shared_ptr<const std::atomic<bool>> abandoned;
+  bool is_confirmed = false;  // the replica's own: it was known to lead after the request had come
 };
 
 struct fetched_slice {

@@ -382,6 +382,7 @@ void replica::run_fetch(std::shared_ptr<fetch_request> request, io::time_point d
 
 void replica::end_fetch_pass(std::shared_ptr<fetch_request> request, io::time_point deadline,
                              fetch_operation::outcome outcome, unique_function<void(result<fetch_answer>)> done) {
+  if (must_confirm(*request, outcome.answer)) return confirm_fetch(std::move(request), deadline, std::move(done));
   const io::time_point now = environment_.clock.now();
   const bool wanted = request->abandoned == nullptr || !*request->abandoned;
   if (!wanted || outcome.answer_now || outcome.total_bytes >= request->min_bytes || now >= deadline || stopped_ ||
@@ -396,6 +397,7 @@ void replica::end_fetch_pass(std::shared_ptr<fetch_request> request, io::time_po
     });
     return;
   }
+  request->is_confirmed = false;
   const std::size_t missing = request->min_bytes - outcome.total_bytes;
   const fetch_request& what = *request;
   // Long waits come up now and then to see whether they are still wanted.

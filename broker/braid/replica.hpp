@@ -305,6 +305,9 @@ class replica final : private multiraft::state_machine, private multiraft::check
                  unique_function<void(result<fetch_answer>)> done);
   void end_fetch_pass(std::shared_ptr<fetch_request> request, io::time_point deadline, fetch_operation::outcome outcome,
                       unique_function<void(result<fetch_answer>)> done);
+  bool must_confirm(const fetch_request& request, const fetch_answer& answer) const;
+  void confirm_fetch(std::shared_ptr<fetch_request> request, io::time_point deadline,
+                     unique_function<void(result<fetch_answer>)> done);
   bool has_news(const fetch_request& request, const fetch_answer& answer);
   void write_behind(const std::vector<published>& grown);
   void write_gathered();

@@ -1,5 +1,6 @@
 // The replica's part that has to do with who leads: what becomes of what waits when the office changes, its hand-over,
 // and what is only said by a leader that knows that it still leads.
+#include <algorithm>
 #include <utility>
 
 #include "base/check.hpp"
@@ -127,6 +128,23 @@ void replica::run_confirmed() {
     auto waiting = confirmed_.extract(confirmed_.begin());
     waiting.mapped()({});
   }
+}
+
+// A client that hears of an offset out of range begins anew somewhere else: a leader that was deposed without knowing
+// it must not say that of an offset that the next one has given.
+bool replica::must_confirm(const fetch_request& request, const fetch_answer& answer) const {
+  if (request.is_confirmed || options_.group.raft.voters.size() == 1) return false;
+  return std::ranges::any_of(answer.slices, [](const auto& slice) { return slice.error == errc::offset_out_of_range; });
+}
+
+void replica::confirm_fetch(std::shared_ptr<fetch_request> request, io::time_point deadline,
+                            unique_function<void(result<fetch_answer>)> done) {
+  confirm_office(
+      [this, request = std::move(request), deadline, done = std::move(done)](const status& confirmed) mutable {
+        if (!confirmed) return done(fail(confirmed.error().code == errc::stopped ? errc::stopped : errc::not_leader));
+        request->is_confirmed = true;
+        run_fetch(std::move(request), deadline, std::move(done));
+      });
 }
 
 void replica::find_offset(offset_query query, unique_function<void(offset_answer)> done) {
