@@ -19,6 +19,7 @@ SIM_SEEDS ?= 300
 SIM_CLUSTER_SEEDS ?= 200
 SIM_ARGS = --seed $(SEED) --seeds $(SIM_SEEDS)
 FUZZ_SECONDS ?= 60
+CHAOS_SECONDS ?= 600
 BENCH_ARGS ?=
 RELEASE_TARGETS ?= braid-broker
 # What runs on more than one thread; the rest is single-threaded by design and simulated as such.
@@ -91,7 +92,7 @@ release: build/release/build.ninja ## Optimised broker in build/release
 
 # --- Check ------------------------------------------------------------------------------------------------------------
 
-.PHONY: test integration sim sim-planted sim-long tsan ubsan fuzz bench lint format
+.PHONY: test integration chaos sim sim-planted sim-long tsan ubsan fuzz bench lint format
 test: build $(JAVA_STAMP) $(VENV_STAMP) $(CLIENTS_STAMP) ## Unit, conformance, simulator smoke, operator, tidy and integration tests; ends with counts
 	@$(KUBE_TOOLS) helm kube-apiserver
 	@$(PYTHON) tests/run.py --build build/debug --jobs $(JOBS) $(if $(ONLY),--only '$(ONLY)')
@@ -107,6 +108,10 @@ sim: build/release/build.ninja ## Simulate SIM_SEEDS=300 seeds of one broker and
 sim-planted: build/release/build.ninja ## Search each planted bug among 1,000 seeds from SEED=1 (RECORD=1 notes the first ones)
 	@ninja -C build/release -j$(JOBS) braid-sim
 	@build/release/tests/sim/braid-sim --every-plant --seed $(SEED) --seeds 1000 $(if $(RECORD),--record tests/sim/planted.txt)
+
+chaos: build/release/build.ninja $(VENV_STAMP) ## Three real brokers under kills, pauses, partitions and power cuts for CHAOS_SECONDS=600 (root)
+	@ninja -C build/release -j$(JOBS) braid-broker
+	@$(PYTHON) tests/chaos/run.py --broker build/release/$(BROKER) --seconds $(CHAOS_SECONDS) --seed $(SEED)
 
 sim-long: ## Simulate 20,000 seeds of one broker, 5,000 of three
 	@$(MAKE) sim SIM_SEEDS=20000 SIM_CLUSTER_SEEDS=5000

@@ -1,0 +1,71 @@
+"""Holds what was acknowledged against what can be read in the end. Pure.
+
+An acknowledgement is (producer, topic, partition, offset, number); what is read is {(topic, partition): [value by offset]}, a value being
+"PRODUCER NUMBER". A producer is one idempotent session: its numbers rise within each partition. Sets are values that were written to
+several partitions in one atomic request each.
+"""
+
+import collections
+
+
+def parse(value):
+    """(producer, number), or None of what nobody wrote."""
+    producer, _, number = value.decode(errors="replace").partition(" ")
+    return (producer, int(number)) if number.isdigit() else None
+
+
+class Verdict:
+    def __init__(self):
+        self.checked = 0
+        self.faults = collections.OrderedDict((kind, []) for kind in ("lost", "duplicated", "reordered", "torn", "unknown"))
+
+    def add(self, kind, words):
+        self.faults[kind].append(words)
+
+    @property
+    def is_clean(self):
+        return not any(self.faults.values())
+
+    def words(self):
+        counts = ", ".join(f"{len(found)} {kind}" for kind, found in self.faults.items())
+        examples = "".join(f"\n  {kind}: {found[0]}" for kind, found in self.faults.items() if found)
+        return f"{self.checked} acknowledged records checked: {counts}{examples}"
+
+
+def check(acknowledged, read, producers):
+    """`producers`: names of those that wrote; anything of others in the topics was never sent."""
+    verdict = Verdict()
+    where = collections.defaultdict(list)
+    for (topic, partition), values in read.items():
+        last = {}
+        for offset, value in enumerate(values):
+            known = parse(value)
+            if known is None or known[0] not in producers:
+                verdict.add("unknown", f"{topic}-{partition} offset {offset} holds {value[:60]!r}, which nobody has sent")
+                continue
+            producer, number = known
+            where[(topic, partition, producer, number)].append(offset)
+            if number <= last.get(producer, -1) and len(where[(topic, partition, producer, number)]) == 1:
+                verdict.add("reordered", f"{topic}-{partition} offset {offset}: {producer} {number} comes after {last[producer]}")
+            last[producer] = max(number, last.get(producer, -1))
+    for (topic, partition, producer, number), offsets in where.items():
+        if len(offsets) > 1:
+            verdict.add("duplicated", f"{topic}-{partition}: {producer} {number} is at offsets {offsets[:5]}")
+    for producer, topic, partition, offset, number in acknowledged:
+        verdict.checked += 1
+        if offset not in where.get((topic, partition, producer, number), ()):
+            verdict.add("lost", f"{topic}-{partition} offset {offset}: {producer} {number} was acknowledged and is not there")
+    return verdict
+
+
+def check_sets(acknowledged, read, partitions, verdict):
+    """`acknowledged`: numbers of sets. One of which nothing is known may be there, whole; nothing else may."""
+    held = [{parse(value) for value in read[one]} for one in partitions]
+    for values, other, one in ((held[i], held[j], partitions[i]) for i in range(len(held)) for j in range(len(held)) if i != j):
+        for value in sorted(values - other):
+            verdict.add("torn", f"set {value} is in {one[0]}-{one[1]} and not in all of them")
+    for producer, number in acknowledged:
+        verdict.checked += len(partitions)
+        for one, values in zip(partitions, held):
+            if (producer, number) not in values:
+                verdict.add("lost", f"{one[0]}-{one[1]}: set {producer} {number} was acknowledged and is not there")

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""load.py KIND NAME BOOTSTRAP HISTORY TOPIC:PARTITIONS...: writes until SIGTERM, then waits for what is under way, and ends with 0.
+
+KIND producer: an idempotent producer of librdkafka; a line "topic partition offset number" in HISTORY for each acknowledgement.
+KIND sets: one atomic write of the same value to the first partition of each topic after another; a line "number" for each acknowledgement.
+"""
+
+import pathlib
+import signal
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integration"))
+import confluent_kafka  # noqa: E402
+import kafka_raw  # noqa: E402
+
+UNDER_WAY = 500
+PER_SECOND = 2_000
+
+ended = False
+
+
+def end(*_):
+    global ended
+    ended = True
+
+
+def produce(name, bootstrap, history, topics):
+    """A producer that has given up on a record begins anew under another name: what was under way is unknown, and its numbers end."""
+    session, given_up = 0, 0
+    while not ended:
+        own = f"{name}.{session}"
+        session += 1
+        waiting, failed = 0, False
+
+        def delivered(error, message, own=own):
+            nonlocal waiting, failed
+            waiting -= 1
+            if error:
+                failed = True
+                return
+            number = message.value().split()[1].decode()
+            history.write(f"{own} {message.topic()} {message.partition()} {message.offset()} {number}\n")
+
+        out = confluent_kafka.Producer({
+            "bootstrap.servers": bootstrap, "enable.idempotence": True, "linger.ms": 2, "message.timeout.ms": 120_000,
+            "socket.timeout.ms": 5_000, "request.timeout.ms": 5_000, "socket.connection.setup.timeout.ms": 2_000,
+            "reconnect.backoff.max.ms": 500, "log_level": 0, "on_delivery": delivered})
+        number, next_at = 0, time.monotonic()
+        while not ended and not failed:
+            if waiting >= UNDER_WAY or time.monotonic() < next_at:
+                out.poll(0.005)
+                continue
+            topic, partition = topics[number % len(topics)]
+            out.produce(topic, f"{own} {number}", partition=partition)
+            waiting += 1
+            number += 1
+            next_at = max(next_at + 1 / PER_SECOND, time.monotonic() - 0.1)
+            out.poll(0)
+        if out.flush(120) != 0:
+            raise SystemExit(f"{own}: no answer for two minutes")
+        given_up += failed
+        history.flush()
+    if given_up:
+        print(f"{name}: {given_up} sessions gave up on a record", file=sys.stderr)
+
+
+def leader_of(bootstrap, topic):
+    for address in bootstrap.split(","):
+        host, _, port = address.rpartition(":")
+        try:
+            with kafka_raw.Connection((host, int(port)), timeout=3) as connection:
+                brokers = {broker: (host, port) for broker, host, port in connection.brokers()}
+                leader = connection.metadata([topic])[topic][2][0][1]
+                if leader in brokers:
+                    return brokers[leader]
+        except (OSError, ValueError, KeyError, IndexError, kafka_raw.Closed):
+            continue
+    return None
+
+
+def write_sets(name, bootstrap, history, topics):
+    number, connection = 0, None
+    while not ended:
+        try:
+            if connection is None:
+                address = leader_of(bootstrap, topics[0][0])
+                if address is None:
+                    time.sleep(0.1)  # nobody leads, and nothing tells when somebody does
+                    continue
+                connection = kafka_raw.Connection(address, timeout=5)
+            value = f"{name} {number}".encode()
+            number += 1
+            answers = connection.produce_set([(topic, partition, kafka_raw.record_batch([value])) for topic, partition in topics])
+            if all(error == 0 for error, _, _ in answers):
+                history.write(f"{name} {number - 1}\n")
+            else:
+                connection.socket.close()
+                connection = None
+        except (OSError, ValueError, kafka_raw.Closed):
+            # Nothing is known of this set; another connection, and another set.
+            if connection is not None:
+                connection.socket.close()
+            connection = None
+    history.flush()
+
+
+def main():
+    kind, name, bootstrap, path, *topics = sys.argv[1:]
+    signal.signal(signal.SIGTERM, end)
+    partitions = [(topic, p) for topic, _, count in (one.partition(":") for one in topics) for p in range(int(count))]
+    with open(path, "w", buffering=1 << 16, encoding="ascii") as history:
+        (produce if kind == "producer" else write_sets)(name, bootstrap, history, partitions)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""run.py --broker PROGRAM [--seconds S] [--seed N]: three brokers under load and faults, then the verdict over every acknowledged record.
+
+Needs root: namespaces of network and mounts, loop devices, nftables. Everything happens in namespaces of this run's own, and ends with it.
+Prints each fault, then "N acknowledged records checked: ..."; ends with 1 when a record is lost, doubled, out of order or torn, when
+the cluster does not come back, or when fewer than 500 records a second were acknowledged: such a run proves nothing.
+"""
+
+import argparse
+import collections
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "integration")]
+import schedule  # noqa: E402
+from brokers import Cluster  # noqa: E402
+from checker import check, check_sets  # noqa: E402
+
+TOPICS = ["orders:3", "inventory:2"]
+SETS = ["payments:1", "ledger:1"]
+PRODUCERS = 2
+LEAST_PER_SECOND = 500
+
+
+def enter_namespaces():
+    """The same program again in namespaces of its own: what it makes there ends with it."""
+    os.execvp("unshare", ["unshare", "--mount", "--net", "--propagation", "private", sys.executable, *sys.argv, "--inside"])
+
+
+class Faults:
+    """Carries out a schedule, each fault on a thread of its own."""
+
+    def __init__(self, cluster, begun):
+        self.cluster, self.begun = cluster, begun
+        self.counts, self.failures = collections.Counter(), []
+        self.lock = threading.Lock()
+
+    def victims(self, fault):
+        """None of them is the victim of another fault, and a majority is left by those that are told apart."""
+        with self.lock:
+            if fault.victim is None:
+                chosen = self.cluster.brokers
+            else:
+                one = self.cluster.leader() if fault.victim == "leader" else self.cluster.brokers[fault.victim]
+                chosen = [one] if one else []
+            if not chosen or any(broker.busy for broker in chosen):
+                return []
+            for broker in chosen:
+                broker.busy = True
+            return list(chosen)
+
+    def carry_out(self, fault):
+        victims = self.victims(fault)
+        if not victims:
+            return
+        print(f"{time.monotonic() - self.begun:7.1f} s  {fault} ({', '.join(str(broker.id) for broker in victims)})", flush=True)
+        try:
+            self.hurt(fault, victims)
+            self.counts[fault.kind] += 1
+        except (OSError, RuntimeError, subprocess.SubprocessError) as e:
+            self.failures.append(f"{fault}: {e}")
+        finally:
+            for broker in victims:
+                broker.busy = False
+
+    def hurt(self, fault, victims):
+        network = self.cluster.network
+        if fault.kind == "pause":
+            victims[0].pause()
+            time.sleep(fault.seconds)  # the fault lasts so long
+            victims[0].go_on()
+        elif fault.kind in ("cut_off", "deafen", "cut_off_from_all"):
+            getattr(network, fault.kind)(victims[0].id)
+            time.sleep(fault.seconds)
+            network.heal(victims[0].id)
+        else:
+            has_power = fault.kind == "kill"
+            for broker in victims:
+                if not has_power:
+                    broker.volume.cut_power()
+            for broker in victims:
+                broker.kill()
+                if not has_power:
+                    broker.volume.come_back()
+            time.sleep(fault.seconds)
+            for broker in victims:
+                broker.start()
+
+
+def make_topics(cluster):
+    import kafka_raw
+    with kafka_raw.Connection((cluster.brokers[0].host, 9092)) as connection:
+        for one in TOPICS + SETS:
+            name, _, partitions = one.partition(":")
+            error, words = connection.create_topic(name, int(partitions))
+            if error:
+                raise RuntimeError(f"CreateTopics {name}: {error} {words}")
+
+
+def partitions_of(topics):
+    return [(topic, p) for topic, _, count in (one.partition(":") for one in topics) for p in range(int(count))]
+
+
+def read_everything(cluster):
+    """{(topic, partition): [value]} up to the ends, which are asked for after all writers have ended."""
+    import confluent_kafka
+    consumer = confluent_kafka.Consumer({"bootstrap.servers": cluster.bootstrap, "group.id": "unused", "enable.auto.commit": False,
+                                         "check.crcs": True, "log_level": 0})
+    read = {one: [] for one in partitions_of(TOPICS + SETS)}
+    consumer.assign([confluent_kafka.TopicPartition(topic, p, 0) for topic, p in read])
+    ends = {one: consumer.get_watermark_offsets(confluent_kafka.TopicPartition(*one), timeout=30)[1] for one in read}
+    end = time.monotonic() + 300
+    while any(len(values) < ends[one] for one, values in read.items()):
+        if time.monotonic() > end:
+            raise RuntimeError("the final read does not end")
+        for message in consumer.consume(5000, 0.5):
+            if message.error():
+                continue
+            values = read[(message.topic(), message.partition())]
+            if message.offset() != len(values):
+                raise RuntimeError(f"{message.topic()}-{message.partition()}: offset {message.offset()} follows {len(values) - 1}")
+            values.append(message.value())
+    consumer.close()
+    return read
+
+
+def start_load(folder, bootstrap):
+    python = sys.executable
+    load = []
+    for i in range(PRODUCERS):
+        load.append(("producer", f"p{i}", folder / f"p{i}.txt", TOPICS))
+    load.append(("sets", "s0", folder / "s0.txt", SETS))
+    return [(kind, path, subprocess.Popen([python, str(HERE / "load.py"), kind, name, bootstrap, str(path), *topics]))
+            for kind, name, path, topics in load]
+
+
+def judge(load, cluster, seconds):
+    read = read_everything(cluster)
+    acknowledged, sets = [], []
+    for kind, path, _ in load:
+        for line in path.read_text().splitlines():
+            words = line.split()
+            if kind == "producer":
+                acknowledged.append((words[0], words[1], int(words[2]), int(words[3]), int(words[4])))
+            else:
+                sets.append((words[0], int(words[1])))
+    written = {one: values for one, values in read.items() if one in partitions_of(TOPICS)}
+    known = {value.split()[0].decode() for values in written.values() for value in values}
+    sessions = {name for name in known if name.partition(".")[0] in {f"p{i}" for i in range(PRODUCERS)}}
+    verdict = check(acknowledged, written, sessions)
+    check_sets(sets, read, partitions_of(SETS), verdict)
+    rate = verdict.checked / seconds
+    print(f"{len(sets)} atomic sets among them; {rate:.0f} acknowledgements a second")
+    return verdict, rate
+
+
+def run(options, folder):
+    cluster = Cluster(options.broker, folder)
+    load = []
+    try:
+        cluster.start()
+        make_topics(cluster)
+        begun = time.monotonic()
+        load = start_load(folder, cluster.bootstrap)
+        faults = Faults(cluster, begun)
+        threads = []
+        for fault in schedule.draw(options.seed, options.seconds, len(cluster.brokers)):
+            time.sleep(max(0.0, begun + fault.at - time.monotonic()))  # until it is time
+            threads.append(threading.Thread(target=faults.carry_out, args=[fault]))
+            threads[-1].start()
+        for thread in threads:
+            thread.join()
+        cluster.wait_ready()
+        lasted = time.monotonic() - begun
+        for _, path, process in load:
+            process.send_signal(signal.SIGTERM)
+        for _, path, process in load:
+            if process.wait(180) != 0:
+                raise RuntimeError(f"{path.name}: its writer ended with {process.returncode}")
+        cluster.wait_level()
+        verdict, rate = judge(load, cluster, lasted)
+        print("faults: " + ", ".join(f"{count} {kind}" for kind, count in sorted(faults.counts.items())) + f" in {lasted:.0f} s")
+        print(verdict.words())
+        for words in faults.failures:
+            print(f"could not be done: {words}")
+        if rate < LEAST_PER_SECOND:
+            print(f"invalid: fewer than {LEAST_PER_SECOND} acknowledgements a second")
+        return verdict.is_clean and not faults.failures and rate >= LEAST_PER_SECOND
+    finally:
+        for _, _, process in load:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+        cluster.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--broker", type=pathlib.Path, required=True)
+    parser.add_argument("--seconds", type=float, default=120)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", action="store_true", help="leave logs and histories")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if not options.inside:
+        enter_namespaces()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    # Where `ip netns` keeps names: ours alone, and gone with this process.
+    os.makedirs("/run/netns", exist_ok=True)
+    subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run/netns"], check=True)
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="braid-chaos-"))
+    print(f"seed {options.seed}, {options.seconds:.0f} s", flush=True)
+    ok = False
+    try:
+        ok = run(options, folder)
+    except RuntimeError as e:
+        print(f"failed: {e}")
+    finally:
+        if options.keep or not ok:
+            print(f"logs and histories: {folder}")
+            for image in folder.glob("*/disk.img"):
+                image.unlink()
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+    print(f"{1 if ok else 0} passed, {0 if ok else 1} failed")
+    return 0 if ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
