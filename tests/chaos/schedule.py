@@ -3,7 +3,7 @@
 import random
 
 # How often, against each other. Those that lose what is not synced take longest to come back from.
-KINDS = {"kill": 5, "pause": 3, "cut_off": 3, "deafen": 2, "cut_off_from_all": 1, "power_cut": 3, "power_cut_of_all": 1}
+KINDS = {"kill": 5, "pause": 3, "cut_off": 3, "deafen": 2, "cut_off_from_all": 1, "power_cut": 3, "power_cut_of_all": 2}
 
 
 class Fault:
