@@ -1,5 +1,6 @@
 """Three brokers as processes, each in its namespace and on its volume."""
 
+import http.client
 import json
 import pathlib
 import signal
@@ -45,6 +46,9 @@ class Broker:
     def runs(self):
         return self.process is not None and self.process.poll() is None
 
+    def last_words(self):
+        return self.log.read_text(errors="replace")[-2000:]
+
     def kill(self):
         if self.runs():
             self.process.kill()
@@ -65,13 +69,13 @@ class Broker:
     def is_ready(self):
         try:
             return self.get("/readyz")["status"] == "ready"
-        except (OSError, ValueError, urllib.error.HTTPError):
+        except (OSError, ValueError, KeyError, http.client.HTTPException, urllib.error.HTTPError):
             return False
 
     def braid(self):
         try:
             return self.get("/v1/cluster")["braids"][0]
-        except (OSError, ValueError, KeyError):
+        except (OSError, ValueError, LookupError, http.client.HTTPException):
             return None
 
 
@@ -92,7 +96,7 @@ class Cluster:
         while not all(broker.is_ready() for broker in self.brokers):
             for broker in self.brokers:
                 if not broker.runs():
-                    raise RuntimeError(f"broker {broker.id} has ended:\n{broker.log.read_text(errors='replace')[-2000:]}")
+                    raise RuntimeError(f"broker {broker.id} has ended:\n{broker.last_words()}")
             if time.monotonic() > end:
                 states = "; ".join(f"broker {b.id}: {'ready' if b.is_ready() else b.log.read_text(errors='replace')[-300:]}"
                                    for b in self.brokers)
@@ -105,6 +109,15 @@ class Cluster:
             if seen and seen["leader"] >= 0:
                 return self.brokers[seen["leader"]]
         return None
+
+    def wait_leader(self, but_not, seconds=READY_S):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            leader = self.leader()
+            if leader is not None and leader.id not in but_not and leader.runs():
+                return leader
+            time.sleep(0.1)  # another process is asked, and nothing tells
+        raise RuntimeError(f"nobody but {sorted(but_not)} leads after {seconds} s")
 
     def wait_level(self, seconds=READY_S):
         """All replicas stand at one entry."""

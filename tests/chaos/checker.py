@@ -9,9 +9,12 @@ import collections
 
 
 def parse(value):
-    """(producer, number), or None of what nobody wrote."""
-    producer, _, number = value.decode(errors="replace").partition(" ")
-    return (producer, int(number)) if number.isdigit() else None
+    """(producer, number), or None of what nobody wrote, whatever it is."""
+    try:
+        producer, number = value.decode("ascii").split(" ")
+    except (AttributeError, UnicodeDecodeError, ValueError):
+        return None
+    return (producer, int(number)) if number.isdigit() and producer else None
 
 
 class Verdict:
@@ -32,16 +35,16 @@ class Verdict:
         return f"{self.checked} acknowledged records checked: {counts}{examples}"
 
 
-def check(acknowledged, read, producers):
-    """`producers`: names of those that wrote; anything of others in the topics was never sent."""
+def check(acknowledged, read, sent):
+    """`sent`: how many records each producer has sent, by its name; anything else in the topics was never sent."""
     verdict = Verdict()
     where = collections.defaultdict(list)
     for (topic, partition), values in read.items():
         last = {}
         for offset, value in enumerate(values):
             known = parse(value)
-            if known is None or known[0] not in producers:
-                verdict.add("unknown", f"{topic}-{partition} offset {offset} holds {value[:60]!r}, which nobody has sent")
+            if known is None or known[1] >= sent.get(known[0], 0):
+                verdict.add("unknown", f"{topic}-{partition} offset {offset} holds {repr(value)[:80]}, which nobody has sent")
                 continue
             producer, number = known
             where[(topic, partition, producer, number)].append(offset)
@@ -58,14 +61,18 @@ def check(acknowledged, read, producers):
     return verdict
 
 
-def check_sets(acknowledged, read, partitions, verdict):
-    """`acknowledged`: numbers of sets. One of which nothing is known may be there, whole; nothing else may."""
-    held = [{parse(value) for value in read[one]} for one in partitions]
-    for values, other, one in ((held[i], held[j], partitions[i]) for i in range(len(held)) for j in range(len(held)) if i != j):
-        for value in sorted(values - other):
-            verdict.add("torn", f"set {value} is in {one[0]}-{one[1]} and not in all of them")
-    for producer, number in acknowledged:
+def check_sets(acknowledged, read, partitions, sent, verdict):
+    """`acknowledged`: (writer, number) of sets. One of which nothing is known may be there, whole; nothing else may. Adds to `verdict`."""
+    for kind, found in check([], {one: read[one] for one in partitions}, sent).faults.items():
+        for words in found:
+            verdict.add(kind, words)
+    held = [{parse(value) for value in read[one]} - {None} for one in partitions]
+    for number in sorted(set.union(*held)):
+        lacking = [f"{one[0]}-{one[1]}" for one, values in zip(partitions, held) if number not in values]
+        if lacking:
+            verdict.add("torn", f"set {number} is not in {', '.join(lacking)}")
+    for number in acknowledged:
         verdict.checked += len(partitions)
         for one, values in zip(partitions, held):
-            if (producer, number) not in values:
-                verdict.add("lost", f"{one[0]}-{one[1]}: set {producer} {number} was acknowledged and is not there")
+            if number not in values:
+                verdict.add("lost", f"{one[0]}-{one[1]}: set {number} was acknowledged and is not there")

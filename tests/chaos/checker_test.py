@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Each fault that the checker is there for, planted; ends with "N passed, N failed"."""
 
+import collections
 import unittest
 
+import schedule
 from checker import Verdict, check, check_sets
 
 PARTITION = ("orders", 0)
@@ -19,7 +21,7 @@ def acks(*numbers):
 
 class Checks(unittest.TestCase):
     def faults(self, acknowledged, read):
-        return [kind for kind, found in check(acknowledged, read, {"p", "q"}).faults.items() if found]
+        return [kind for kind, found in check(acknowledged, read, {"p": 10, "q": 10}).faults.items() if found]
 
     def test_what_is_there_once_and_in_order_is_clean(self):
         self.assertEqual(self.faults(acks((0, 0), (2, 1)), log("p 0", "q 0", "p 1")), [])
@@ -41,12 +43,14 @@ class Checks(unittest.TestCase):
 
     def test_what_nobody_sent(self):
         self.assertEqual(self.faults([], log("x 1")), ["unknown"])
-        self.assertEqual(self.faults([], log("nonsense")), ["unknown"])
+        for value in ("nonsense", "", "p", "p x", "p 10", "p 1 2", "p \u00b2", " 1"):
+            self.assertEqual(self.faults([], log(value)), ["unknown"], value)
+        self.assertEqual(self.faults([], {PARTITION: [None]}), ["unknown"])
 
     def sets(self, acknowledged, first, second):
         verdict = Verdict()
         read = {("a", 0): [v.encode() for v in first], ("b", 0): [v.encode() for v in second]}
-        check_sets(acknowledged, read, [("a", 0), ("b", 0)], verdict)
+        check_sets(acknowledged, read, [("a", 0), ("b", 0)], {"s": 10}, verdict)
         return [kind for kind, found in verdict.faults.items() if found]
 
     def test_sets(self):
@@ -54,6 +58,26 @@ class Checks(unittest.TestCase):
         self.assertEqual(self.sets([("s", 0)], ["s 0", "s 1"], ["s 0"]), ["torn"])
         self.assertEqual(self.sets([("s", 0)], ["s 0"], []), ["lost", "torn"])
         self.assertEqual(self.sets([("s", 0)], [], []), ["lost"])
+        self.assertEqual(self.sets([], ["s 0", "s 0"], ["s 0", "s 0"]), ["duplicated"])
+        self.assertEqual(self.sets([], ["s 1", "s 0"], ["s 1", "s 0"]), ["reordered"])
+        self.assertEqual(self.sets([], ["s 0", "x 1"], ["s 0", "x 1"]), ["unknown"])
+        self.assertEqual(self.sets([], ["s 0", "garbage"], ["s 0", "rubbish"]), ["unknown"])
+
+
+class Schedules(unittest.TestCase):
+    def test_one_seed_gives_one_schedule(self):
+        drawn = [[(f.at, f.kind, f.victim, f.seconds) for f in schedule.draw(seed, 600, 3)] for seed in (5, 5, 6)]
+        self.assertEqual(drawn[0], drawn[1])
+        self.assertNotEqual(drawn[0], drawn[2])
+
+    def test_a_full_run_draws_what_it_has_to_carry_out(self):
+        for seed in range(1, 50):
+            drawn = collections.Counter(f.kind for f in schedule.draw(seed, 600, 3))
+            self.assertEqual(schedule.missing(drawn, 600), [], seed)
+
+    def test_what_a_full_run_lacks_is_named_and_a_short_one_lacks_nothing(self):
+        self.assertTrue(schedule.missing({"kill": 19, "pause": 20, "power_cut": 6, "power_cut_of_all": 4}, 600))
+        self.assertEqual(schedule.missing({}, 60), [])
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """load.py KIND NAME BOOTSTRAP HISTORY TOPIC:PARTITIONS...: writes until SIGTERM, then waits for what is under way, and ends with 0.
 
-KIND producer: an idempotent producer of librdkafka; a line "topic partition offset number" in HISTORY for each acknowledgement.
-KIND sets: one atomic write of the same value to the first partition of each topic after another; a line "number" for each acknowledgement.
+KIND producer: an idempotent producer of librdkafka; a line "ack SESSION TOPIC PARTITION OFFSET NUMBER" in HISTORY for each acknowledgement.
+KIND sets: one atomic write of the same value to the first partition of each topic after another; a line "ack NAME NUMBER" each.
+At the end of each session "sent SESSION COUNT": numbers from 0 to COUNT - 1 were sent.
 """
 
 import pathlib
@@ -40,7 +41,7 @@ def produce(name, bootstrap, history, topics):
                 failed = True
                 return
             number = message.value().split()[1].decode()
-            history.write(f"{own} {message.topic()} {message.partition()} {message.offset()} {number}\n")
+            history.write(f"ack {own} {message.topic()} {message.partition()} {message.offset()} {number}\n")
 
         out = confluent_kafka.Producer({
             "bootstrap.servers": bootstrap, "enable.idempotence": True, "linger.ms": 2, "message.timeout.ms": 120_000,
@@ -60,6 +61,7 @@ def produce(name, bootstrap, history, topics):
         if out.flush(120) != 0:
             raise SystemExit(f"{own}: no answer for two minutes")
         given_up += failed
+        history.write(f"sent {own} {number}\n")
         history.flush()
     if given_up:
         print(f"{name}: {given_up} sessions gave up on a record", file=sys.stderr)
@@ -93,7 +95,7 @@ def write_sets(name, bootstrap, history, topics):
             number += 1
             answers = connection.produce_set([(topic, partition, kafka_raw.record_batch([value])) for topic, partition in topics])
             if all(error == 0 for error, _, _ in answers):
-                history.write(f"{name} {number - 1}\n")
+                history.write(f"ack {name} {number - 1}\n")
             else:
                 connection.socket.close()
                 connection = None
@@ -102,6 +104,7 @@ def write_sets(name, bootstrap, history, topics):
             if connection is not None:
                 connection.socket.close()
             connection = None
+    history.write(f"sent {name} {number}\n")
     history.flush()
 
 

@@ -6,6 +6,20 @@ import random
 KINDS = {"kill": 5, "pause": 3, "cut_off": 3, "deafen": 2, "cut_off_from_all": 1, "power_cut": 3, "power_cut_of_all": 2}
 
 
+# What a full run has to carry out, by what counts for it.
+FULL_RUN_S = 500
+REQUIRED = [(20, ("kill",)), (20, ("pause", "cut_off", "deafen", "cut_off_from_all")), (10, ("power_cut", "power_cut_of_all")),
+            (4, ("power_cut_of_all",))]
+
+
+def missing(counts, seconds):
+    """What a run of so long has done too seldom."""
+    if seconds < FULL_RUN_S:
+        return []
+    done = [(least, kinds, sum(counts.get(kind, 0) for kind in kinds)) for least, kinds in REQUIRED]
+    return [f"{count} of {' or '.join(kinds)}, {least} are needed" for least, kinds, count in done if count < least]
+
+
 class Fault:
     def __init__(self, at, kind, victim, seconds):
         self.at, self.kind, self.victim, self.seconds = at, kind, victim, seconds
