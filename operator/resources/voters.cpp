@@ -51,6 +51,7 @@ std::string voters_text(const voter_list& voters) {
 
 std::optional<voter_list> parse_voters(std::string_view text) {
   voter_list voters;
+  if (text.ends_with(',')) return std::nullopt;  // cut: of fewer voters, fewer would be a majority
   while (!text.empty()) {
     const auto end = std::min(text.find(','), text.size());
     const auto part = text.substr(0, end);

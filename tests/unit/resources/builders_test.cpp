@@ -84,6 +84,52 @@ TEST(builders, stateful_set) {
   expect_golden("stateful-set-full", stateful_set(full_cluster(), full_pool(), inputs_for(full_cluster())));
 }
 
+// Three brokers in two zones, as those of the second pool see it.
+const voter_list three = {{0, "prod-z-0"}, {2000, "prod-a-0"}, {2001, "prod-a-1"}};
+
+TEST(builders, several_voters) {
+  auto inputs = inputs_for(full_cluster());
+  inputs.voters = three;
+  auto pool = full_pool();
+  pool.replicas = 2;
+  expect_golden("stateful-set-voters", stateful_set(full_cluster(), pool, inputs));
+  expect_golden("service-brokers-voters", peer_service(full_cluster(), true));
+  expect_golden("network-policy-voters", network_policy(full_cluster(), {}, true));
+  auto who = born;
+  who.voters = three;
+  expect_golden("identity-voters", identity_map(full_cluster(), who));
+  EXPECT_EQ(read_identity(identity_map(full_cluster(), who)), who);
+}
+
+TEST(builders, each_broker_has_the_node_port_of_its_id) {
+  auto pool = full_pool();
+  pool.replicas = 2;
+  const auto port = [&](int ordinal) {
+    return node_port_service(full_cluster(), pool, ordinal, full_cluster().listeners[1])["spec"];
+  };
+  EXPECT_EQ(port(0)["ports"][0]["nodePort"], 30093);
+  EXPECT_FALSE(port(1)["ports"][0].contains("nodePort")) << "none was asked for: the API server chooses";
+  EXPECT_EQ(port(1)["selector"]["statefulset.kubernetes.io/pod-name"], "prod-a-1");
+}
+
+// Whoever is not of the cluster must not reach the ports between brokers, and a broker alone has none.
+TEST(builders, ports_between_brokers_are_for_brokers_alone) {
+  int seen = 0;
+  const auto several = network_policy(full_cluster(), {}, true);
+  for (const auto& rule : several["spec"]["ingress"]) {
+    for (const auto& one : rule["ports"]) {
+      if (one["port"] != braid_port && one["port"] != controller_port) continue;
+      ++seen;
+      EXPECT_EQ(rule["from"], json::array({{{"podSelector", {{"matchLabels", cluster_selector(full_cluster())}}}}}));
+    }
+  }
+  EXPECT_EQ(seen, 2);
+  const auto alone = network_policy(full_cluster());
+  for (const auto& rule : alone["spec"]["ingress"]) {
+    for (const auto& one : rule["ports"]) EXPECT_TRUE(one["port"] != braid_port && one["port"] != controller_port);
+  }
+}
+
 TEST(builders, stateful_set_on_one_node) {
   auto pool = plain_pool();
   pool.pod.nodes = pool.pod.zones = api::spread::none;
