@@ -21,6 +21,10 @@ int wanted_brokers(const std::vector<pool_ptr>& pools) {
   return sum;
 }
 
+bool is_stopped(const api::braid_pool& pool, const resources::identity& who) {
+  return !who.existing && pool.replicas == 0;
+}
+
 std::string broker_words(const api::braid_pool& pool, int from, int to) {
   constexpr int most = 20;
   std::vector<std::int32_t> ids;
@@ -105,8 +109,7 @@ std::optional<problem> scope_problem(const api::braid_pool& pool, const resource
 }
 
 int replicas_of(const api::braid_pool& pool, const resources::identity& who) {
-  const auto votes = resources::voters_of_pool(who.voters, pool);
-  return who.existing ? votes : std::min(votes, static_cast<int>(pool.replicas));
+  return is_stopped(pool, who) ? 0 : resources::voters_of_pool(who.voters, pool);
 }
 
 std::string held_replicas(const api::braid_pool& pool, const resources::identity& who) {
@@ -117,7 +120,7 @@ std::string held_replicas(const api::braid_pool& pool, const resources::identity
         "started; set it back to {0}",
         votes, pool.replicas, broker_words(pool, votes, pool.replicas));
   }
-  if (!who.existing || pool.replicas == votes) return {};
+  if (pool.replicas == votes || is_stopped(pool, who)) return {};
   return fmt::format(
       "spec.replicas from {0} to {1}: {2} vote in the cluster's log, and taking a vote away is not built "
       "yet; set it back to {0}",

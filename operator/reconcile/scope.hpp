@@ -34,8 +34,8 @@ std::optional<problem> scope_problem(const api::braid_pool& pool, const resource
 // Why no broker of the cluster may be made.
 std::optional<problem> scope_problem(const caches& from, const api::braid_cluster& cluster);
 
-// How many brokers the pool's StatefulSet is to have: those that vote. Before the cluster is founded a pool may be
-// stopped, and started again; a founded one keeps its voters whatever the spec asks for.
+// How many brokers the pool's StatefulSet is to have: those that vote, whatever the spec asks for, as a founding needs
+// every one of them. Only before it may a whole pool be stopped by spec.replicas 0, and started again.
 int replicas_of(const api::braid_pool& pool, const resources::identity& who);
 
 // What of spec.replicas is not done, and what to set it back to; empty: nothing.

@@ -10,7 +10,7 @@ using admin_client::topic_info;
 
 class fake_admin final : public admin_client::client {
  public:
-  explicit fake_admin(fake_broker& broker) : broker_(broker) {}
+  fake_admin(fake_broker& broker, std::optional<fake_member> member) : broker_(broker), member_(std::move(member)) {}
 
   result<admin_client::cluster_info> cluster() override {
     BRAID_TRY_VOID(call());
@@ -23,12 +23,18 @@ class fake_admin final : public admin_client::client {
     info.replication_factor = broker_.replication_factor;
     info.brokers = {
         {.id = broker_.id, .incarnation = "life-1", .alive = true, .draining = false, .listeners = broker_.listeners}};
+    if (member_) show_members(info);
     info.braids = {
         {.id = 0, .leader = broker_.has_leader ? broker_.id : -1, .term = 3, .commit_index = broker_.metadata_index}};
     return info;
   }
 
-  result<admin_client::readiness> ready() override { return admin_client::readiness{.ready = true, .reasons = {}}; }
+  // Answered before a broker serves, too.
+  result<admin_client::readiness> ready() override {
+    if (!member_) return admin_client::readiness{.ready = true, .reasons = {}};
+    if (!member_->runs) return fail(errc::unreachable, "connection refused");
+    return admin_client::readiness{.ready = member_->ready, .reasons = member_->reasons};
+  }
   result<admin_client::topic_page> topics(const std::string& after, std::int32_t limit) override {
     BRAID_TRY_VOID(call());
     if (!broker_.lists_topics) return fail(errc::timed_out, "no list");
@@ -104,8 +110,9 @@ class fake_admin final : public admin_client::client {
   status set_listener(const admin_client::listener_info& listener) override {
     BRAID_TRY_VOID(call());
     begin("listener");
-    std::erase_if(broker_.listeners, [&](const auto& one) { return one.name == listener.name; });
-    broker_.listeners.push_back(listener);
+    auto& listeners = member_ ? broker_.member_listeners[member_->id] : broker_.listeners;
+    std::erase_if(listeners, [&](const auto& one) { return one.name == listener.name; });
+    listeners.push_back(listener);
     ++broker_.metadata_index;
     return end();
   }
@@ -115,8 +122,23 @@ class fake_admin final : public admin_client::client {
     ++broker_.calls;
     const bool fails = !broker_.reachable || broker_.unreachable_times > 0;
     if (broker_.unreachable_times > 0) --broker_.unreachable_times;
-    if (fails) return fail(errc::unreachable, "connection refused");
+    if (fails || (member_ && !member_->runs)) return fail(errc::unreachable, "connection refused");
+    if (member_ && !member_->ready) return fail(errc::not_controller, "the broker is starting or ending");
     return {};
+  }
+  void show_members(admin_client::cluster_info& info) const {
+    info.cluster_id = member_->cluster_id;
+    info.broker_id = member_->id;
+    info.controller_id = broker_.has_leader ? member_->ids.front() : -1;
+    info.brokers.clear();
+    for (const auto id : member_->ids) {
+      const auto listeners = broker_.member_listeners.find(id);
+      auto& shown = info.brokers.emplace_back();
+      shown.id = id;
+      shown.incarnation = fmt::format("life-{}", id);
+      shown.alive = true;
+      if (listeners != broker_.member_listeners.end()) shown.listeners = listeners->second;
+    }
   }
   void begin(const char* what) {
     if (broker_.on_write) broker_.on_write(what);
@@ -140,6 +162,7 @@ class fake_admin final : public admin_client::client {
   }
 
   fake_broker& broker_;
+  std::optional<fake_member> member_;
 };
 
 }  // namespace
@@ -161,8 +184,8 @@ void fake_broker::drop_topic(const std::string& name) {
   topics.erase(name);
 }
 
-std::unique_ptr<admin_client::client> connect_to_fake(fake_broker& broker) {
-  return std::make_unique<fake_admin>(broker);
+std::unique_ptr<admin_client::client> connect_to_fake(fake_broker& broker, std::optional<fake_member> member) {
+  return std::make_unique<fake_admin>(broker, std::move(member));
 }
 
 }  // namespace braidmq::reconcile::testing

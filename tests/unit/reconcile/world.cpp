@@ -1,6 +1,7 @@
 #include "world.hpp"
 
 #include <algorithm>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -119,16 +120,18 @@ world::~world() = default;
 void world::restart_operator() {
   env_.reset();
   caches_ = std::make_unique<filled_caches>();
-  env_.reset(
-      new environment{.api = *client_,
-                      .caches = caches_->view(),
-                      .clock = clock,
-                      .events = *recorder_,
-                      .random = random_,
-                      .connect = [this](const std::string&, auto) -> result<std::unique_ptr<admin_client::client>> {
-                        return connect_to_fake(broker);
-                      },
-                      .settings = {.default_image = "braidmq:default"}});
+  env_.reset(new environment{
+      .api = *client_,
+      .caches = caches_->view(),
+      .clock = clock,
+      .events = *recorder_,
+      .random = random_,
+      .connect = [this](const std::string& address, auto) -> result<std::unique_ptr<admin_client::client>> {
+        const auto pod = pod_at(address);
+        if (!brokers.knows(pod)) return connect_to_fake(broker);
+        return connect_to_fake(broker, brokers.member(pod));
+      },
+      .settings = {.default_image = "braidmq:default"}});
   sync();
 }
 
@@ -240,6 +243,31 @@ void world::run_controllers() {
     else
       api.erase(api::pod_type, k8s::key_of(pod));
   }
+  for (const auto& name : brokers.running()) {
+    if (!read(api::pod_type, name)) brokers.stop(name);
+  }
+  brokers.exchange();
+  for (const auto& name : brokers.running()) run_pod(read(api::pod_type, name).value());
+}
+
+std::size_t world::place_of(const std::string& pod) {
+  const auto found = std::ranges::find(places_, pod);
+  if (found != places_.end()) return static_cast<std::size_t>(found - places_.begin());
+  places_.push_back(pod);
+  return places_.size() - 1;
+}
+
+std::string world::pod_at(const std::string& address) const {
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    if (address == fmt::format("10.0.0.{}", 5 + i)) return places_[i];
+  }
+  return {};
+}
+
+void world::lose_volume(const std::string& pod) {
+  brokers.stop(pod);
+  api.erase(api::pod_type, {namespace_name, pod});
+  api.erase(api::claim_type, {namespace_name, "data-" + pod});
 }
 
 void world::run_set(const json& set) {
@@ -291,13 +319,16 @@ void world::run_pod(json pod) {
     status["phase"] = "Pending";
   } else {
     json container = {{"name", "broker"}, {"restartCount", 0}};
-    status["podIP"] = "10.0.0.5";
-    status["hostIP"] = "192.168.1.9";
-    pod["spec"]["nodeName"] = "node-1";
+    const auto name = pod["metadata"]["name"].get<std::string>();
+    const auto place = place_of(name);
+    status["podIP"] = fmt::format("10.0.0.{}", 5 + place);
+    status["hostIP"] = fmt::format("192.168.1.{}", 9 + place);
+    pod["spec"]["nodeName"] = fmt::format("node-{}", 1 + place);
     start_broker(pod, container);
     const bool running = container["state"].contains("running");
-    conditions = json::array({{{"type", "PodScheduled"}, {"status", "True"}},
-                              {{"type", "Ready"}, {"status", running && pods_ready ? "True" : "False"}}});
+    const bool ready = running && pods_ready && (!brokers.runs(name) || brokers.is_ready(name));
+    conditions = json::array(
+        {{{"type", "PodScheduled"}, {"status", "True"}}, {{"type", "Ready"}, {"status", ready ? "True" : "False"}}});
     status["phase"] = running ? "Running" : "Pending";
     status["containerStatuses"] = json::array({std::move(container)});
   }
@@ -316,6 +347,11 @@ void world::start_broker(const json& pod, json& container) {
   const auto image = pod["spec"]["containers"][0]["image"].get<std::string>();
   if (!bad_image.empty() && image == bad_image) return waiting("ImagePullBackOff", "Back-off pulling image");
   if (!crash_message.empty()) return crashed(crash_message);
+  const auto name = pod["metadata"]["name"].get<std::string>();
+  if (kept_away.contains(name)) {
+    brokers.stop(name);
+    return waiting("ContainerCreating", "its node is not there");
+  }
   const auto cluster = pod["metadata"]["labels"]["braidmq.io/cluster"].get<std::string>();
   const auto map = read(api::config_map_type, cluster + "-config");
   const auto secret = read(api::secret_type, cluster + "-secret");
@@ -325,12 +361,41 @@ void world::start_broker(const json& pod, json& container) {
     const auto at = yaml.find(key + ": \"") + key.size() + 3;
     return yaml.substr(at, yaml.find('"', at) - at);
   };
+  if (pod["spec"]["containers"][0]["args"].dump().find("controller.quorum.voters=") != std::string::npos) {
+    if (!brokers.is_running(name, std::string(k8s::uid_of(pod))))
+      start_voter(pod, value("cluster.id"), value("braid.bootstrap") != "existing");
+    container["state"]["running"] = json::object();
+    return;
+  }
   if (data_of_.empty() && value("braid.bootstrap") == "existing")
     return crashed("empty folder under bootstrap: existing");
   if (data_of_.empty()) data_of_ = value("cluster.id");
   if (data_of_ != value("cluster.id")) return crashed("the data folder belongs to another cluster");
   broker.cluster_id = data_of_;
   container["state"]["running"] = json::object();
+}
+
+// Reads its arguments as the broker would.
+void world::start_voter(const json& pod, const std::string& cluster_id, bool may_found) {
+  const auto name = pod["metadata"]["name"].get<std::string>();
+  broker_start with{.pod = name,
+                    .pod_uid = std::string(k8s::uid_of(pod)),
+                    .claim_uid = std::string(k8s::uid_of(read(api::claim_type, "data-" + name).value())),
+                    .id = 0,
+                    .voters = {},
+                    .cluster_id = cluster_id,
+                    .may_found = may_found};
+  constexpr std::string_view offset = "braid.broker.id.offset=";
+  constexpr std::string_view quorum = "controller.quorum.voters=";
+  std::istringstream voters;
+  for (const auto& argument : pod["spec"]["containers"][0]["args"]) {
+    const auto text = argument.get<std::string>();
+    if (text.starts_with(offset))
+      with.id = std::stoi(text.substr(offset.size())) + std::stoi(name.substr(name.rfind('-') + 1));
+    if (text.starts_with(quorum)) voters.str(text.substr(quorum.size()));
+  }
+  for (std::string one; std::getline(voters, one, ',');) with.voters.push_back(std::stoi(one));
+  brokers.start(with);
 }
 
 // --- what is to be seen ---------------------------------------------------------------------------------------------
@@ -375,10 +440,15 @@ json world::end_state() const {
     all["broker"][name] = {{"partitions", topic.partitions}, {"configs", topic.configs}, {"topicId", topic.id}};
   }
   for (const auto& one : broker.listeners) all["listeners"][one.name] = fmt::format("{}:{}", one.host, one.port);
+  for (const auto& [id, listeners] : broker.member_listeners) {
+    for (const auto& one : listeners)
+      all["listeners"][fmt::format("{} {}", id, one.name)] = fmt::format("{}:{}", one.host, one.port);
+  }
   strip(all);
   for (auto& secret : all["secrets"]) secret.erase("data");
   auto text = all.dump();
   replace_all(text, data_of_, "<cluster id>");
+  for (const auto& one : brokers.founded()) replace_all(text, one.cluster_id.to_string(), "<cluster id>");
   for (const auto& [name, topic] : broker.topics) replace_all(text, topic.id, "<id of " + name + ">");
   return json::parse(text);
 }

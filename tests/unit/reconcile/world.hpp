@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fake_broker.hpp"
+#include "played_brokers.hpp"
 #include "reconcile/environment.hpp"
 #include "sim/world/random_bytes.hpp"
 #include "support/k8s/fake_client.hpp"
@@ -102,6 +104,11 @@ class world {
   std::string bad_image;      // pods of this image do not get it
   std::string crash_message;  // the broker ends with these words
   bool pods_ready = true;
+  std::set<std::string> kept_away;  // pods whose nodes are not there: nothing runs in them
+  played_brokers brokers;           // of clusters of several voters
+
+  // Its pod and its volume, gone for good; the StatefulSet makes others.
+  void lose_volume(const std::string& pod);
 
   environment& env() { return *env_; }
 
@@ -113,13 +120,17 @@ class world {
   void run_set(const json& set);
   void run_pod(json pod);
   void start_broker(const json& pod, json& container);
+  void start_voter(const json& pod, const std::string& cluster_id, bool may_found);
+  std::size_t place_of(const std::string& pod);
+  std::string pod_at(const std::string& address) const;
 
   std::unique_ptr<counting_client> client_;
   std::unique_ptr<recorder> recorder_;
   sim::random_bytes random_{42};
   std::unique_ptr<filled_caches> caches_;
   std::unique_ptr<environment> env_;
-  std::string data_of_;  // the cluster id in the data folder; empty: never founded
+  std::vector<std::string> places_;  // pods by their address and node
+  std::string data_of_;              // of a broker alone: the cluster id in the data folder; empty: never founded
 };
 
 }  // namespace braidmq::reconcile::testing
