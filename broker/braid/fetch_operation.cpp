@@ -30,9 +30,9 @@ bool reaches_limit(const fetched_slice& answer) {
 
 }  // namespace
 
-void fetch_operation::run(machine& state, raft::term term, const fetch_request& request,
+void fetch_operation::run(machine& state, raft::term term, bool leads, const fetch_request& request,
                           unique_function<void(outcome)> done) {
-  const std::shared_ptr<fetch_operation> operation(new fetch_operation(state, request, std::move(done)));
+  const std::shared_ptr<fetch_operation> operation(new fetch_operation(state, leads, request, std::move(done)));
   operation->plan(term, request);
   operation->advance();
 }
@@ -62,6 +62,10 @@ void fetch_operation::plan_slice(raft::term term, const fetch_slice& slice) {
   if (!answer.error) {
     answer.visible_end = target->visible_end();
     answer.log_start = target->start_offset();
+    // Before epochs are compared: who is behind would take for another history what it has not got yet.
+    if (!leads_ && slice.from > answer.visible_end) answer.error = errc::offset_not_available;
+  }
+  if (!answer.error) {
     if (slice.last_fetched_epoch != model::no_epoch) {
       const auto end = target->epochs().end_of(slice.last_fetched_epoch, target->end_offset());
       if (!end || end->epoch < slice.last_fetched_epoch || end->end < slice.from) {

@@ -30,7 +30,9 @@ class fetch_operation : public std::enable_shared_from_this<fetch_operation> {
   };
 
   // `done` runs later or inside this call.
-  static void run(machine& state, raft::term term, const fetch_request& request, unique_function<void(outcome)> done);
+  // `leads`: what is beyond the end here is beyond the end. Another replica has perhaps not heard of it yet.
+  static void run(machine& state, raft::term term, bool leads, const fetch_request& request,
+                  unique_function<void(outcome)> done);
 
  private:
   struct planned {
@@ -38,8 +40,8 @@ class fetch_operation : public std::enable_shared_from_this<fetch_operation> {
     storage::read_request read;
   };
 
-  fetch_operation(machine& state, const fetch_request& request, unique_function<void(outcome)> done)
-      : state_(state), left_bytes_(request.max_bytes), done_(std::move(done)) {}
+  fetch_operation(machine& state, bool leads, const fetch_request& request, unique_function<void(outcome)> done)
+      : state_(state), leads_(leads), left_bytes_(request.max_bytes), done_(std::move(done)) {}
 
   void plan(raft::term term, const fetch_request& request);
   void plan_slice(raft::term term, const fetch_slice& slice);
@@ -48,6 +50,7 @@ class fetch_operation : public std::enable_shared_from_this<fetch_operation> {
   void take(result<std::vector<bytes>> batches);
 
   machine& state_;
+  bool leads_;
   std::size_t left_bytes_;
   unique_function<void(outcome)> done_;
   std::vector<planned> plan_;

@@ -35,7 +35,7 @@ result<std::unique_ptr<replica>> replica::create(replica_options options, replic
   auto group = multiraft::group::create(made->options_.group, environment.wal, *made, environment.owner,
                                         environment.timers, [self = made.get()](error why) { self->fatal(why); });
   if (!group) return tl::unexpected(std::move(group).error());
-  made->group_ = std::move(*group);
+  made->group_ = environment.wrap_group ? environment.wrap_group(std::move(*group)) : std::move(*group);
   if (loaded) BRAID_TRY_VOID(made->load(std::move(*loaded)));
   BRAID_TRY_VOID(made->remove_orphans());
   figures.partitions = made->machine_.partitions().size();
@@ -64,6 +64,7 @@ replica::~replica() {
   environment_.timers.cancel(sweep_timer_);
   environment_.timers.cancel(expiry_timer_);
   environment_.timers.cancel(hand_over_timer_);
+  environment_.timers.cancel(hand_over_retry_);
   if (gather_timer_) environment_.timers.cancel(*gather_timer_);
   if (held_timer_) environment_.timers.cancel(*held_timer_);
 }
@@ -358,8 +359,16 @@ void replica::fatal(error why) {
 
 // ---- fetch ----
 
+// A follower gives what it has applied, as long as it hears of a leader: it lags by a little, and not for ever.
+bool replica::may_answer(const fetch_request& request) const {
+  const raft::node& node = group_->node();
+  if (node.serves()) return true;
+  return request.from_follower_allowed && is_caught_up_ && node.current_role() == raft::role::follower &&
+         !node.leader().is_none();
+}
+
 void replica::fetch(fetch_request request, unique_function<void(result<fetch_answer>)> done) {
-  if (stopped_ || failed_ || !group_->node().serves()) {
+  if (stopped_ || failed_ || !may_answer(request)) {
     done(fail(stopped_ ? errc::stopped : failed_ ? errc::storage_failed : errc::not_leader));
     return;
   }
@@ -371,8 +380,8 @@ void replica::fetch(fetch_request request, unique_function<void(result<fetch_ans
 void replica::run_fetch(std::shared_ptr<fetch_request> request, io::time_point deadline,
                         unique_function<void(result<fetch_answer>)> done) {
   // One that waited while the office changed.
-  if (!stopped_ && !group_->node().serves()) return done(fail(errc::not_leader));
-  fetch_operation::run(machine_, group_->node().current_term(), *request,
+  if (!stopped_ && !may_answer(*request)) return done(fail(errc::not_leader));
+  fetch_operation::run(machine_, group_->node().current_term(), group_->node().serves(), *request,
                        [this, alive = std::weak_ptr(alive_), request, deadline,
                         done = std::move(done)](fetch_operation::outcome outcome) mutable {
                          if (alive.expired()) return;

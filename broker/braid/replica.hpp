@@ -78,6 +78,8 @@ struct replica_environment {
   io::timer_service& timers;
   const io::clock& clock;
   wal::log& wal;
+  // Around the group: for the simulator. Empty otherwise.
+  std::function<std::unique_ptr<multiraft::group>(std::unique_ptr<multiraft::group>)> wrap_group = nullptr;
 };
 
 struct produce_request {
@@ -301,6 +303,7 @@ class replica final : private multiraft::state_machine, private multiraft::check
   void remove_files(const model::topic_partition_id& id);
   void answer(request_id id, result<unit_outcome> outcome);
   void tell_serving();
+  bool may_answer(const fetch_request& request) const;
   void run_fetch(std::shared_ptr<fetch_request> request, io::time_point deadline,
                  unique_function<void(result<fetch_answer>)> done);
   void end_fetch_pass(std::shared_ptr<fetch_request> request, io::time_point deadline, fetch_operation::outcome outcome,
@@ -369,6 +372,7 @@ class replica final : private multiraft::state_machine, private multiraft::check
   bool is_caught_up_ = false;
   unique_function<void(status)> on_handed_over_;
   io::timer_id hand_over_timer_;
+  io::timer_id hand_over_retry_;
   unique_function<void(bool)> on_serving_;
   unique_function<void(std::uint64_t)> on_deletions_applied_;
   bool tell_deletions_ = false;

@@ -37,6 +37,8 @@ void replica::office_changed() {
   if (stopped_ || failed_) return;
   if (group_->node().current_role() != raft::role::leader) drop_queue();
   tell_serving();
+  // What waits here is asked elsewhere, or looked at again.
+  if (!group_->node().serves()) purgatory_.stop();
   look_whether_caught_up();
   if (held_) pump();
   propose_missing();
@@ -70,15 +72,14 @@ void replica::hand_over(io::duration timeout, unique_function<void(status)> done
 
 void replica::try_hand_over() {
   if (!on_handed_over_ || stopped_) return;
+  environment_.timers.cancel(hand_over_retry_);
   if (group_->node().current_role() != raft::role::leader) {
     environment_.timers.cancel(hand_over_timer_);
     return std::exchange(on_handed_over_, nullptr)({});
   }
   // Refused while one is under way, which ends by itself.
   static_cast<void>(group_->transfer());
-  environment_.timers.schedule(options_.retry_interval, [this, alive = std::weak_ptr(alive_)] {
-    if (!alive.expired()) try_hand_over();
-  });
+  hand_over_retry_ = environment_.timers.schedule(options_.retry_interval, [this] { try_hand_over(); });
 }
 
 // ---- catching up ----
@@ -133,7 +134,7 @@ void replica::run_confirmed() {
 // A client that hears of an offset out of range begins anew somewhere else: a leader that was deposed without knowing
 // it must not say that of an offset that the next one has given.
 bool replica::must_confirm(const fetch_request& request, const fetch_answer& answer) const {
-  if (request.is_confirmed || options_.group.raft.voters.size() == 1) return false;
+  if (request.is_confirmed || options_.group.raft.voters.size() == 1 || !group_->node().serves()) return false;
   return std::ranges::any_of(answer.slices, [](const auto& slice) { return slice.error == errc::offset_out_of_range; });
 }
 

@@ -48,6 +48,7 @@ controller::~controller() {
   for (const auto& [id, one] : changes_) timers_.cancel(one.timer);
   if (retry_timer_) timers_.cancel(*retry_timer_);
   timers_.cancel(hand_over_timer_);
+  timers_.cancel(hand_over_retry_);
 }
 
 void controller::start() {

@@ -237,6 +237,7 @@ class controller final : private multiraft::state_machine, private multiraft::ch
   std::vector<unique_function<void(const multiraft::office&)>> on_office_;
   unique_function<void(status)> on_handed_over_;
   io::timer_id hand_over_timer_;
+  io::timer_id hand_over_retry_;
   bool stopped_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for tasks that outlive this object
 

@@ -159,15 +159,14 @@ void controller::hand_over(io::duration timeout, unique_function<void(status)> d
 
 void controller::try_hand_over() {
   if (!on_handed_over_ || stopped_) return;
+  timers_.cancel(hand_over_retry_);
   if (group_->node().current_role() != raft::role::leader) {
     timers_.cancel(hand_over_timer_);
     return std::exchange(on_handed_over_, nullptr)({});
   }
   // Refused while one is under way, which ends by itself.
   static_cast<void>(group_->transfer());
-  timers_.schedule(options_.retry_interval, [this, alive = std::weak_ptr(alive_)] {
-    if (!alive.expired()) try_hand_over();
-  });
+  hand_over_retry_ = timers_.schedule(options_.retry_interval, [this] { try_hand_over(); });
 }
 
 // A member that does not lead knows what was acknowledged before its start when it has applied what the leader says.

@@ -115,7 +115,7 @@ status broker::open_planes() {
   metadata::controller_options control;
   control.group.id = metadata_group;
   set_group(control.group, options_, cluster_, environment_.random.next_u64());
-  control.group.peers = cluster_.metadata_transport();
+  control.group.peers = transport_of(metadata_group, cluster_.metadata_transport());
   control.replication_factor = static_cast<std::int32_t>(cluster_.voters().size());
   if (!cluster_.is_alone()) {
     forwarding_ = std::make_unique<metadata_forwarding>(cluster_.metadata_mesh(), environment_.metadata,
@@ -147,7 +147,7 @@ status broker::open_planes() {
   braid::replica_options data;
   data.group.id = braid_group;
   set_group(data.group, options_, cluster_, environment_.random.next_u64());
-  data.group.peers = cluster_.braid_transport();
+  data.group.peers = transport_of(braid_group, cluster_.braid_transport());
   data.aggregator = options_.aggregator;
   data.log = options_.log;
   data.data_folder = folders.partitions;
@@ -166,10 +166,11 @@ status broker::open_planes() {
   data.checkpoint.due_after = options_.checkpoint_interval;
   // What may be in flight must fit below the group's own bound, or the pump would be refused.
   data.group.max_unapplied_bytes = data.in_flight_bytes + 2 * data.aggregator.entry_max_bytes;
-  auto replica = braid::replica::create(std::move(data),
-                                        {environment_.fs, environment_.braid, environment_.segment_disk,
-                                         environment_.background, environment_.braid_timers, environment_.clock, *wal_},
-                                        [this](error why) { fatal(std::move(why)); });
+  auto replica =
+      braid::replica::create(std::move(data),
+                             {environment_.fs, environment_.braid, environment_.segment_disk, environment_.background,
+                              environment_.braid_timers, environment_.clock, *wal_, environment_.wrap_braid_group},
+                             [this](error why) { fatal(std::move(why)); });
   if (!replica) {
     return tl::unexpected(explained(std::move(replica).error(), folders.braid_checkpoint, folders.braid_log));
   }
@@ -183,6 +184,12 @@ status broker::open_planes() {
   tell_phase(fmt::format("{} partitions opened", begun.partitions), begun.partitions_opened_took);
   // Last: a folder without one, beside logs that need it, must stay as it was found.
   return environment_.fs.make_directories(folders.checkpoints);
+}
+
+multiraft::transport* broker::transport_of(raft::group_id group, multiraft::transport* own) {
+  if (own == nullptr || !environment_.wrap_peers) return own;
+  wrapped_peers_.push_back(environment_.wrap_peers(group, *own));
+  return wrapped_peers_.back().get();
 }
 
 // The logs of another cluster must not get an entry of ours before that is seen.

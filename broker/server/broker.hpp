@@ -100,6 +100,9 @@ struct broker_environment {
   // Around the write-ahead logs: how the simulator plants a bug into one. Empty otherwise.
   std::function<std::unique_ptr<wal::log>(std::unique_ptr<wal::log>)> wrap_wal = nullptr;
   std::function<std::unique_ptr<wal::log>(std::unique_ptr<wal::log>)> wrap_metadata_wal = nullptr;
+  // Likewise around the way to the other voters of a group, and around the braid's group.
+  std::function<std::unique_ptr<multiraft::transport>(raft::group_id, multiraft::transport&)> wrap_peers = nullptr;
+  std::function<std::unique_ptr<multiraft::group>(std::unique_ptr<multiraft::group>)> wrap_braid_group = nullptr;
   // Hears of the hash of the braid's state after every so many entries, on `braid`; none: nobody asks.
   std::function<void(raft::index, const hash128&)> on_state_hash = nullptr;
   std::uint64_t state_hash_interval = 1024;
@@ -172,6 +175,7 @@ class broker {
          unique_function<void(error)> on_fatal);
 
   status open_planes();
+  multiraft::transport* transport_of(raft::group_id group, multiraft::transport* own);
   status check_cluster(const broker_folders& folders);
   status check_cluster_id(const uuid& found) const;
   status check_identity(const metadata::image& image) const;
@@ -192,6 +196,7 @@ class broker {
 
   std::unique_ptr<wal::log> metadata_wal_;
   std::unique_ptr<wal::log> wal_;
+  std::vector<std::unique_ptr<multiraft::transport>> wrapped_peers_;
   std::unique_ptr<metadata_forwarding> forwarding_;  // null with one voter
   std::unique_ptr<metadata::controller> controller_;
   std::unique_ptr<braid::replica> replica_;

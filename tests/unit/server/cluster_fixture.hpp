@@ -123,8 +123,9 @@ class ClusterTest : public ::testing::Test {
   }
   server::broker& of(std::int32_t id) { return *machines_.at(id).broker; }
 
-  template <class Response, class Request>
-  std::optional<Response> ask(std::int32_t id, const Request& request, std::int16_t version) {
+  using answer_to_come = std::shared_ptr<std::optional<result<net::answer>>>;
+  template <class Request>
+  answer_to_come send(std::int32_t id, const Request& request, std::int16_t version) {
     const protocol::api_description* api = protocol::find_api(Request::api_key);
     protocol::request_header header;
     header.request_api_key = Request::api_key;
@@ -133,10 +134,17 @@ class ClusterTest : public ::testing::Test {
     byte_buffer frame;
     EXPECT_TRUE(header.encode(frame, api->request_header_version(version)));
     EXPECT_TRUE(request.encode(frame, version));
-    const auto said = std::make_shared<std::optional<result<net::answer>>>();
+    auto said = std::make_shared<std::optional<result<net::answer>>>();
     const machine& on = machines_.at(id);
     on.dispatcher->handle(
         on.connection, frame.freeze(), [] {}, [said](result<net::answer> answer) { *said = std::move(answer); });
+    return said;
+  }
+
+  template <class Response, class Request>
+  std::optional<Response> ask(std::int32_t id, const Request& request, std::int16_t version) {
+    const protocol::api_description* api = protocol::find_api(Request::api_key);
+    const answer_to_come said = send(id, request, version);
     wait_for([&] { return said->has_value(); });
     if (!*said || !(*said)->has_value() || !(**said)->has_value()) {
       ADD_FAILURE() << Request::name << ": " << (*said && !**said ? (*said)->error().to_string() : "no answer");

@@ -164,6 +164,52 @@ TEST_F(KafkaClusterTest, ALeaderSendsReadersToAReplicaInTheirRackWhenItIsToldTo)
   }
 }
 
+TEST_F(KafkaClusterTest, AFollowerGivesWhatItHasAppliedAndSaysOfTheRestThatItIsNotThereYet) {
+  start_all();
+  const auto topic = make_topic("orders");
+  ASSERT_EQ(produce(leader(), "orders"), error_code::none);
+  ASSERT_TRUE(wait_for([this] { return all_ready(); }));
+  const std::int32_t asked = follower();
+  protocol::fetch_request fetch;
+  fetch.session_epoch = -1;
+  fetch.max_bytes = 1 << 20;
+  auto& wanted = fetch.topics.emplace_back();
+  wanted.topic = "orders";
+  wanted.topic_id = topic->id;
+  auto& place = wanted.partitions.emplace_back();
+  place.partition = model::partition_index(0);
+  place.partition_max_bytes = 1 << 20;
+  const auto answer = [&](std::int16_t version, std::int64_t from) {
+    place.fetch_offset = model::offset(from);
+    return ask<protocol::fetch_response>(asked, fetch, version)->responses.at(0).partitions.at(0);
+  };
+  ASSERT_TRUE(wait_for([&] { return answer(13, 0).high_watermark == model::offset(1); }));
+  EXPECT_FALSE(answer(13, 0).records->empty());
+  EXPECT_EQ(answer(13, 1).error_code, error_code::none);
+  // Clients that do not know of other replicas than the leader find it out here.
+  EXPECT_EQ(answer(10, 0).error_code, error_code::not_leader_or_follower);
+  // The leader may have it. That the client's last record is unknown here says nothing either.
+  place.last_fetched_epoch = model::leader_epoch(static_cast<std::int32_t>(of(asked).braid().office().term.value()));
+  EXPECT_EQ(answer(13, 2).error_code, error_code::offset_not_available);
+  EXPECT_EQ(answer(13, 2).diverging_epoch.end_offset, model::offset(-1));
+  place.last_fetched_epoch = model::no_epoch;
+
+  // Who waits at a follower hears of what is written.
+  fetch.max_wait_ms = 10'000;
+  fetch.min_bytes = 1;
+  loop_.schedule(100ms, [&] { send(leader(), produce_request("orders"), 12); });
+  const io::time_point before = loop_.now();
+  EXPECT_FALSE(answer(13, 1).records->empty());
+  EXPECT_LT(loop_.now() - before, 1s);
+
+  // Without a leader it may be behind for ever, and says so.
+  for (std::int32_t id = 0; id < brokers; ++id) {
+    if (id != asked) end(id);
+  }
+  ASSERT_TRUE(wait_for([&] { return of(asked).braid().office().leader.is_none(); }));
+  EXPECT_EQ(answer(13, 0).error_code, error_code::not_leader_or_follower);
+}
+
 TEST_F(KafkaClusterTest, APositionStandsAfterAnElectionBetweenBrokers) {
   start_all();
   make_topic("orders");
