@@ -60,10 +60,10 @@ bool sent_batch::surely_refused() const {
   });
 }
 
-void history::see_wall(std::int64_t now_ms) {
-  if (now_ms < wall_ms_) wall_falls_.emplace_back(now_, now_ms);
-  wall_ms_ = now_ms;
-  latest_wall_ms_ = std::max(latest_wall_ms_, now_ms);
+void history::see_wall(std::int64_t lowest_ms, std::int64_t highest_ms) {
+  if (lowest_ms < wall_ms_) wall_falls_.emplace_back(now_, lowest_ms);
+  wall_ms_ = lowest_ms;
+  latest_wall_ms_ = std::max(latest_wall_ms_, highest_ms);
 }
 
 std::int64_t history::written_from_ms(const sent_batch& batch) const {
@@ -233,6 +233,11 @@ history::broker_life history::server_of(std::uint64_t connection) const {
   return found == servers_.end() ? broker_life() : found->second;
 }
 
+known_term history::term_at(std::uint64_t connection) const {
+  const auto [broker, life] = server_of(connection);
+  return terms_(broker, life);
+}
+
 std::int64_t history::known_end(const topic_partition_id& target) const {
   return value_of(known_.ends, target);
 }
@@ -244,7 +249,14 @@ std::int64_t history::known_start(const topic_partition_id& target) const {
 std::int64_t history::known_end_at(std::uint64_t connection, const topic_partition_id& target) const {
   if (brokers_ == 1) return known_end(target);
   const auto shown = shown_.find(server_of(connection));
-  return shown == shown_.end() ? 0 : value_of(shown->second.ends, target);
+  std::int64_t end = shown == shown_.end() ? 0 : value_of(shown->second.ends, target);
+  const auto by_term = ends_by_term_.find(target);
+  if (by_term == ends_by_term_.end()) return end;
+  const raft::term own = term_at(connection).lowest;
+  for (const auto& [term, told] : by_term->second) {
+    if (term < own) end = std::max(end, told);
+  }
+  return end;
 }
 
 std::int64_t history::known_start_at(std::uint64_t connection, const topic_partition_id& target) const {
@@ -260,7 +272,10 @@ void history::raise_start(std::uint64_t connection, const topic_partition_id& ta
 
 void history::raise_end(std::uint64_t connection, const topic_partition_id& target, std::int64_t end) {
   raise(known_.ends, target, end);
-  if (brokers_ > 1) raise(shown_[server_of(connection)].ends, target, end);
+  if (brokers_ == 1) return;
+  raise(shown_[server_of(connection)].ends, target, end);
+  std::int64_t& told = ends_by_term_[target][term_at(connection).highest];
+  told = std::max(told, end);
 }
 
 std::optional<std::vector<seen_batch_ptr>> history::read_batches(const bytes& block) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "base/bytes.hpp"
 #include "model/ids.hpp"
 #include "protocol/errors.hpp"
+#include "raft/types.hpp"
 
 namespace braidmq::sim {
 
@@ -143,6 +145,12 @@ struct metadata_record {
   bool was_known = false;  // acknowledged before the question, and the broker said that it was ready then
 };
 
+// In which term of the braid a broker is; what lies between them when only bounds are known.
+struct known_term {
+  raft::term lowest;
+  raft::term highest;
+};
+
 class history {
  public:
   moment next_moment() { return ++now_; }
@@ -158,8 +166,11 @@ class history {
   std::int64_t known_end_at(std::uint64_t connection, const topic_partition_id& target) const;
   std::int64_t known_start_at(std::uint64_t connection, const topic_partition_id& target) const;
 
-  // What the broker's wall clock shows, after each task.
-  void see_wall(std::int64_t now_ms);
+  // What the brokers' wall clocks show, the lowest and the highest, after each task.
+  void see_wall(std::int64_t lowest_ms, std::int64_t highest_ms);
+  // Who says in which term of the braid a life of a broker is; with several brokers.
+  using term_source = std::function<known_term(std::size_t broker, std::uint64_t life)>;
+  void set_terms(term_source terms) { terms_ = std::move(terms); }
   std::int64_t wall_ms() const { return wall_ms_; }
   std::int64_t latest_wall_ms() const { return latest_wall_ms_; }
   // No entry that has the batch has an earlier time, and no try of it was judged when the clock had shown a later one.
@@ -220,6 +231,7 @@ class history {
   };
 
   broker_life server_of(std::uint64_t connection) const;
+  known_term term_at(std::uint64_t connection) const;
   void raise_end(std::uint64_t connection, const topic_partition_id& target, std::int64_t end);
   void raise_start(std::uint64_t connection, const topic_partition_id& target, std::int64_t start);
   void see_code(protocol::error_code code);
@@ -243,6 +255,9 @@ class history {
   std::size_t brokers_ = 1;
   std::map<std::uint64_t, broker_life> servers_;  // by connection
   std::map<broker_life, known_bounds> shown_;     // with several brokers
+  // Likewise, the ends that brokers have told in a term, or acknowledged: whoever serves in a later one has them.
+  std::map<topic_partition_id, std::map<raft::term, std::int64_t>> ends_by_term_;
+  term_source terms_;
   std::map<std::int32_t, std::int32_t> leaders_;  // by epoch, as Metadata said
   std::optional<std::size_t> leader_;
   std::uint64_t refusals_for_leader_ = 0;

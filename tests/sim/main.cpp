@@ -200,7 +200,8 @@ int run_all(const arguments& given) {
 }
 
 int run_what_is_asked(const arguments& given) {
-  if (given.every_plant) return search_plants({seeds_of(given), given.operations, given.record}) ? 0 : 1;
+  if (given.every_plant)
+    return search_plants({seeds_of(given), given.operations, *parse_plant(given.planted), given.record}) ? 0 : 1;
   if (!given.replay.empty()) return replay_plants(given.replay, *parse_plant(given.planted)) ? 0 : 1;
   return run_all(given);
 }

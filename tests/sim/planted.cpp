@@ -3,12 +3,12 @@
 #include <chrono>
 #include <fstream>
 #include <map>
-#include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
+#include "run_apart.hpp"
 #include "simulation.hpp"
 
 namespace braidmq::sim {
@@ -17,14 +17,27 @@ namespace {
 struct recorded_seed {
   std::uint64_t seed = 0;
   std::uint64_t operations = 0;
+  std::size_t brokers = 1;
 };
 
-run_outcome run_with(plant bug, recorded_seed at) {
+// What was found first; empty: nothing. In a process of its own, as a broker may find its own bug and end itself.
+std::string run_with(plant bug, recorded_seed at) {
   run_options options;
   options.seed = at.seed;
   options.operations = at.operations;
+  options.brokers = at.brokers;
   options.planted = bug;
-  return run(options);
+  const auto found = run_apart([&]() -> std::string {
+    const run_outcome outcome = run(options);
+    if (outcome.found.empty()) return {};
+    return fmt::format("checker {}: {}", outcome.found.front().checker, outcome.found.front().what);
+  });
+  return found;
+}
+
+std::string again(recorded_seed at) {
+  return fmt::format("braid-sim --seed {} --ops {}{}", at.seed, at.operations,
+                     at.brokers == 1 ? "" : fmt::format(" --brokers {}", at.brokers));
 }
 
 std::string name_of(plant bug) {
@@ -41,7 +54,7 @@ std::map<plant, recorded_seed> read_recorded(const std::string& path) {
     std::istringstream words(line.substr(0, line.find('#')));
     std::string name;
     recorded_seed at;
-    if (!(words >> name >> at.seed >> at.operations)) continue;
+    if (!(words >> name >> at.seed >> at.operations >> at.brokers)) continue;
     if (const auto bug = parse_plant(name)) all[*bug] = at;
   }
   return all;
@@ -50,21 +63,18 @@ std::map<plant, recorded_seed> read_recorded(const std::string& path) {
 // False, with words, when the recorded run does not say what it said.
 bool replay(plant bug, recorded_seed at) {
   const std::string name = name_of(bug);
-  const std::string again = fmt::format("braid-sim --seed {} --ops {}", at.seed, at.operations);
-  const run_outcome on = run_with(bug, at);
-  if (on.found.empty()) {
+  const std::string on = run_with(bug, at);
+  if (on.empty()) {
     fmt::print("FAIL {}: not found by its seed any more; search it again: make sim-planted RECORD=1   {} --plant {}\n",
-               name, again, name);
+               name, again(at), name);
     return false;
   }
-  const run_outcome off = run_with(plant::none, at);
-  if (!off.found.empty()) {
-    fmt::print("FAIL {}: seed {} without the bug: checker {}: {}   reproduce: {}\n", name, at.seed,
-               off.found.front().checker, off.found.front().what, again);
+  const std::string off = run_with(plant::none, at);
+  if (!off.empty()) {
+    fmt::print("FAIL {}: seed {} without the bug: {}   reproduce: {}\n", name, at.seed, off, again(at));
     return false;
   }
-  fmt::print("{}: seed {} finds it (checker {}: {}), and nothing without it\n", name, at.seed, on.found.front().checker,
-             on.found.front().what);
+  fmt::print("{}: seed {} finds it ({}), and nothing without it\n", name, at.seed, on);
   return true;
 }
 
@@ -73,28 +83,29 @@ bool replay(plant bug, recorded_seed at) {
 bool search_plants(const plant_search& wanted) {
   std::size_t found = 0;
   std::ostringstream lines;
+  std::size_t all = 0;
   for (const auto& [name, bug] : named_plants()) {
-    if (bug == plant::none) continue;
+    if (bug == plant::none || (wanted.only != plant::none && bug != wanted.only)) continue;
+    ++all;
     const auto began = std::chrono::steady_clock::now();
-    std::optional<violation> first;
-    for (std::size_t i = 0; i < wanted.seeds.size() && !first; ++i) {
-      const run_outcome outcome = run_with(bug, {wanted.seeds[i], wanted.operations});
-      if (outcome.found.empty()) continue;
-      first = outcome.found.front();
-      fmt::print(lines, "{} {} {}\n", name, wanted.seeds[i], wanted.operations);
-      fmt::print("{}: seed {} ({:.1f} s): checker {}: {}\n", name, wanted.seeds[i],
-                 std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count(), first->checker,
-                 first->what);
+    std::string first;
+    for (std::size_t i = 0; i < wanted.seeds.size() && first.empty(); ++i) {
+      const recorded_seed at{wanted.seeds[i], wanted.operations, needs_peers(bug) ? std::size_t{3} : std::size_t{1}};
+      first = run_with(bug, at);
+      if (first.empty()) continue;
+      fmt::print(lines, "{} {} {} {}\n", name, at.seed, at.operations, at.brokers);
+      fmt::print("{}: seed {} ({:.1f} s): {}\n", name, at.seed,
+                 std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count(), first);
       ++found;
     }
-    if (!first) fmt::print("FAIL {}: not found by {} seeds\n", name, wanted.seeds.size());
+    if (first.empty()) fmt::print("FAIL {}: not found by {} seeds\n", name, wanted.seeds.size());
     std::fflush(stdout);
   }
-  const std::size_t all = named_plants().size() - 1;
   fmt::print("{} of {} planted bugs found\n", found, all);
   if (!wanted.record.empty()) {
     std::ofstream out(wanted.record);
-    out << "# The first seed that finds each planted bug, and the operations of its run: `make sim-planted RECORD=1`.\n"
+    out << "# The first seed that finds each planted bug, the operations of its run and its brokers: `make sim-planted "
+           "RECORD=1`.\n"
         << lines.str();
     out.flush();
     if (!out) fmt::print("FAIL {} cannot be written\n", wanted.record);

@@ -13,7 +13,8 @@ namespace braidmq::sim {
 struct plant_search {
   std::vector<std::uint64_t> seeds;
   std::uint64_t operations = 600;
-  std::string record;  // a file to write what was found to; empty: none
+  plant only = plant::none;  // none: all
+  std::string record;        // a file to write what was found to; empty: none
 };
 
 // Searches every bug; prints the first seed that finds each. True: all were found.

@@ -12,6 +12,7 @@
 #include "workload/final_reader.hpp"
 #include "world/bit_rot.hpp"
 #include "world/cluster.hpp"
+#include "world/healthy_core.hpp"
 #include "world/nemesis.hpp"
 #include "world/partitions.hpp"
 
@@ -37,16 +38,17 @@ class simulation {
     world_.set_task_time(drawn_.task_time);
     down_until_.resize(cluster_.size());
     for (const auto& one : cluster_.machines()) {
-      nemeses_.push_back(std::make_unique<nemesis>(drawn_.faults, *one, world_, chance_.split()));
+      nemeses_.push_back(std::make_unique<nemesis>(drawn_, *one, world_, chance_.split()));
       nemeses_.back()->set_verbose(options.verbose);
     }
     partitions_.set_verbose(options.verbose);
     log_.set_brokers(cluster_.size());
-    log_.see_wall(world_.clock().wall_ms());
+    see_clocks();
+    log_.set_terms([this](std::size_t broker, std::uint64_t life) { return cluster_.term_of(broker, life); });
   }
 
   run_outcome run() {
-    const bool alive = load() && quiesce() && write_last() && final_reads();
+    const bool alive = load() && go_on_with_majority() && quiesce() && write_last() && final_reads();
     outcome_.found =
         check_all({log_, drawn_.kept, final_read_, after_recovery_, drawn_.broker.producer_expiration.count()});
     if (!alive && outcome_.found.empty()) outcome_.found.push_back({"liveness", "the run did not come to its end"});
@@ -106,11 +108,32 @@ class simulation {
     for (const auto& one : cluster_.machines()) {
       one->steady_network();
       one->end_full_disk();
+      one->go_on_at_once();
       if (!one->running()) continue;
       one->crash_at_operation(0);
       one->steady_pace();
       one->clear_disk_failures();
     }
+  }
+
+  // V1, V2. Where a majority is well, everything can be written, whatever the others do or do not.
+  bool go_on_with_majority() {
+    if (cluster_.is_alone()) return true;
+    end_faults();
+    core_.emplace(cluster_, chance_);
+    say(core_->describe());
+    if (!advance_until([this] { return core_->is_at_work(); }))
+      return fail("liveness",
+                  fmt::format("a majority does not get on: {}; {}", core_->describe(), cluster_.describe()));
+    final_reader writer(context_, chance_.split());
+    writer.learn_topics();
+    if (!advance_until([&] { return writer.idle(); })) return fail("liveness", "a majority does not list the topics");
+    writer.write_everywhere();
+    if (!advance_until([&] { return writer.idle(); }) || !writer.failure().empty())
+      return fail("liveness", fmt::format("a majority does not take writes: {}; {}; {}; {}", writer.failure(),
+                                          core_->describe(), cluster_.describe(), writer.describe()));
+    core_->end();
+    return true;
   }
 
   // Faults stop; whatever was asked must be answered.
@@ -275,8 +298,13 @@ class simulation {
     }
     cluster_.look_at_offices();
     partitions_.after_task();
-    log_.see_wall(world_.clock().wall_ms());
+    see_clocks();
     return true;
+  }
+
+  void see_clocks() {
+    const auto [lowest, highest] = cluster_.wall_clocks();
+    log_.see_wall(lowest, highest);
   }
 
   bool look_after(machine_host& one) {
@@ -301,6 +329,7 @@ class simulation {
 
   // A while of being down, then a start, perhaps cut short.
   void restart(machine_host& one) {
+    if (core_ && core_->keeps_down(one.number())) return;
     std::optional<io::time_point>& down_until = down_until_[one.number()];
     if (!down_until) {
       const auto longest = static_cast<std::uint64_t>(drawn_.longest_downtime.count());
@@ -405,6 +434,7 @@ class simulation {
   machine_host& machine_;  // the first, for what is only done with one
   std::vector<std::unique_ptr<nemesis>> nemeses_;
   partition_nemesis partitions_;
+  std::optional<healthy_core> core_;
   workload_context context_;
   std::vector<std::unique_ptr<client>> clients_;
   std::vector<std::optional<io::time_point>> down_until_;

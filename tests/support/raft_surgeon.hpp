@@ -16,6 +16,8 @@ struct surgeon {
     if (n.role_ != role::leader) return;
     n.commit_ = std::max(n.commit_, n.majority_match());
   }
+  static void serve_at_once(node& n) { n.own_term_start_ = n.applied_; }
+  static void set_term(node& n, term to) { n.term_ = to; }
 };
 
 }  // namespace braidmq::raft::test

@@ -44,20 +44,32 @@ void client::turn_after(io::duration delay) {
 }
 
 void client::turn() {
-  if (link_ && moves_) disconnect();
+  if (link_ && (moves_ || has_waited_enough())) disconnect();
   if (!link_) try_connect();
   if (link_) on_turn();
   const auto longest = static_cast<std::uint64_t>(context_.drawn.longest_thinking.count());
   turn_after(link_ ? io::duration(chance_.below(longest + 1)) : std::chrono::milliseconds(1 + chance_.below(50)));
 }
 
+// As clients do whose broker is there and does not answer; or that look for themselves who leads.
+bool client::has_waited_enough() {
+  if (log().brokers() == 1 || finishing_) return false;
+  if (pending_.empty()) return chance_.chance(0.02);
+  if (context_.world.now() - pending_.front().asked <= context_.drawn.client_patience) return false;
+  gave_up_on_ = machine_;
+  return true;
+}
+
 void client::try_connect() {
   // What was heard last of the leader may be old, or wrong.
-  const std::optional<std::size_t> wanted = chance_.chance(0.8) ? log().leader() : std::nullopt;
+  std::optional<std::size_t> wanted = chance_.chance(0.8) ? log().leader() : std::nullopt;
+  if (wanted && wanted == gave_up_on_) wanted.reset();
+  gave_up_on_.reset();
   client_connection made = context_.cluster.connect(context_.executor, wanted, chance_);
   link_ = std::move(made.way);
   if (!link_) return;
   moves_ = false;
+  machine_ = made.machine;
   log().note_connection(link_->id(), made.machine, made.life);
   received_.clear();
   link_->on_data = [this](byte_view piece) { on_data(piece); };
@@ -93,7 +105,7 @@ const known_topic* client::any_lasting_topic() {
 void client::send_frame(std::int16_t api, std::int16_t version, std::int32_t correlation, bytes frame,
                         body_callback done) {
   BRAID_CHECK(link_ != nullptr);
-  pending_.push_back({api, version, correlation, std::move(done)});
+  pending_.push_back({api, version, correlation, context_.world.now(), std::move(done)});
   link_->client_write(frame);
 }
 

@@ -110,10 +110,12 @@ class client {
     std::int16_t api;
     std::int16_t version;
     std::int32_t correlation;
+    io::time_point asked;
     body_callback done;
   };
 
   void turn();
+  bool has_waited_enough();
   void try_connect();
   void on_data(byte_view piece);
   void on_frame(bytes frame);
@@ -128,7 +130,9 @@ class client {
   std::vector<std::byte> received_;
   std::int32_t last_correlation_ = 0;
   bool finishing_ = false;
-  bool moves_ = false;  // to another broker: this one does not lead
+  std::size_t machine_ = 0;                // the connection's
+  std::optional<std::size_t> gave_up_on_;  // it did not answer
+  bool moves_ = false;                     // to another broker: this one does not lead
   io::timer_id turn_timer_{0};
 };
 

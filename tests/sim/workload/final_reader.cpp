@@ -50,14 +50,24 @@ void final_reader::learn() {
   });
 }
 
+void final_reader::ask_who_leads() {
+  auto call = std::make_shared<metadata_call>(log(), std::vector<std::string>());
+  send(call->message(newest_metadata), newest_metadata, [this, call](const result<bytes>& body) {
+    asks_who_leads_ = false;
+    ++tries_;
+    if (body) call->take(body, newest_metadata);
+  });
+}
+
 void final_reader::write_next() {
+  if (asks_who_leads_) return ask_who_leads();
   const topic_partition_id target = *left_.begin();
   sent_batch batch;
   batch.target = target;
   batch.records = 1;
   batch_plan plan;
   plan.number = log().add_batch(batch);
-  plan.timestamp_ms = context().world.clock().wall_ms();
+  plan.timestamp_ms = context().cluster.wall_clocks().first;
   std::vector<outgoing_batch> batches{{plan.number, name_of(target.topic), build_batch(plan), true}};
   auto call = std::make_shared<produce_call>(log(), std::move(batches), ++context().requests_made, connection_id());
   send(call->message(produce_version_with_ids, -1, 30'000), produce_version_with_ids,
@@ -70,6 +80,9 @@ void final_reader::write_next() {
          if (written || gone) {
            left_.erase(left_.begin());
            tries_ = 0;
+         } else if (!answers.empty() && answers.front().code == protocol::error_code::not_leader_or_follower &&
+                    !asks_who_leads_) {
+           asks_who_leads_ = true;
          } else if (++tries_ > most_tries) {
            failure_ = fmt::format("a last write to {} is refused with code {}", to_string(*left_.begin(), log()),
                                   answers.empty() ? -1 : static_cast<int>(answers.front().code));

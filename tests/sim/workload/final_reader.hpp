@@ -27,11 +27,13 @@ class final_reader final : public client {
 
   void on_turn() override;
   void learn();
+  void ask_who_leads();
   void write_next();
   void read_next();
   void take(const fetched_partition& got);
   void begin_at_start_of(const topic_partition_id& target);
   std::set<topic_partition_id> all_partitions() const;
+  bool asks_who_leads_ = false;
   std::set<model::topic_id> listed_;  // churning topics, by the last learn()
   std::string name_of(const model::topic_id& id) const;
 

@@ -43,7 +43,7 @@ class offset_lister final : public client {
     if (kind == 0) return -1;
     if (kind == 1) return -2;
     if (kind == 2 && version >= first_version_with_max_timestamp) return -3;
-    return context().world.clock().wall_ms() - chance().between(-1'000, 4'000);
+    return context().cluster.wall_clocks().first - chance().between(-1'000, 4'000);
   }
 
   void take(std::vector<offset_record>& asked, const result<bytes>& body, std::int16_t version) {

@@ -100,7 +100,7 @@ class idempotent_producer final : public client {
     queued.plan.producer_epoch = producer_epoch_;
     queued.plan.number = log().add_batch(batch);
     queued.plan.largest_value_bytes = context().drawn.largest_value_bytes;
-    queued.plan.timestamp_ms = context().world.clock().wall_ms() + chance().between(-1000, 1000);
+    queued.plan.timestamp_ms = context().cluster.wall_clocks().first + chance().between(-1000, 1000);
     queued.plan.codec = draw_codec(chance());
     partition.next_sequence += static_cast<std::int32_t>(batch.records);
     partition.queue.push_back(std::move(queued));

@@ -51,7 +51,7 @@ class plain_producer final : public client {
     plan.records = batch.records;
     plan.number = log().add_batch(batch);
     plan.largest_value_bytes = context().drawn.largest_value_bytes;
-    plan.timestamp_ms = context().world.clock().wall_ms() + chance().between(-1000, 1000);
+    plan.timestamp_ms = context().cluster.wall_clocks().first + chance().between(-1000, 1000);
     plan.codec = draw_codec(chance());
     return {plan.number, topic.name, build_batch(plan), true};
   }

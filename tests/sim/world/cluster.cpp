@@ -44,6 +44,22 @@ std::optional<std::size_t> cluster_host::leader() const {
   return found;
 }
 
+known_term cluster_host::term_of(std::size_t broker, std::uint64_t life) const {
+  const machine_host& one = *machines_[broker];
+  const auto office = one.life_number() == life ? one.braid_office() : std::nullopt;
+  if (!office) return {raft::term(0), newest_term_};
+  // One that follows may be behind.
+  return {office->serves ? office->term : raft::term(0), office->term};
+}
+
+std::pair<std::int64_t, std::int64_t> cluster_host::wall_clocks() const {
+  std::pair<std::int64_t, std::int64_t> bounds{machines_.front()->wall_ms(), machines_.front()->wall_ms()};
+  for (const auto& one : machines_) {
+    bounds = {std::min(bounds.first, one->wall_ms()), std::max(bounds.second, one->wall_ms())};
+  }
+  return bounds;
+}
+
 std::string cluster_host::describe() const {
   std::string all;
   for (const auto& one : machines_) {
@@ -69,7 +85,10 @@ client_connection cluster_host::connect(sim_executor& client, std::optional<std:
 void cluster_host::look_at_offices() {
   if (is_alone()) return;
   for (const auto& one : machines_) {
-    if (const auto office = one->braid_office()) note("the braid", terms_, *one, *office);
+    if (const auto office = one->braid_office()) {
+      newest_term_ = std::max(newest_term_, office->term);
+      note("the braid", terms_, *one, *office);
+    }
     if (const auto office = one->metadata_office()) note("the metadata quorum", metadata_terms_, *one, *office);
   }
 }
@@ -105,6 +124,7 @@ machine_counters cluster_host::counters() const {
     all.recoveries_cut_short += of.recoveries_cut_short;
     all.state_hashes += of.state_hashes;
     all.full_disks += of.full_disks;
+    all.pauses += of.pauses;
     all.producers_forgotten += of.producers_forgotten;
   }
   return all;

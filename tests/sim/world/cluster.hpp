@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "history.hpp"
 #include "world/machine.hpp"
 
 namespace braidmq::sim {
@@ -35,7 +36,10 @@ class cluster_host {
   // One serves, and everybody has applied what it has. Of a cluster at rest.
   bool is_level() const;
   std::optional<std::size_t> leader() const;  // of the braid: who serves in the highest term
-  std::string describe() const;               // what each of them lacks, and figures
+  // In which term the broker is, in this life; what `life` is not any more may have been in any until now.
+  known_term term_of(std::size_t broker, std::uint64_t life) const;
+  std::pair<std::int64_t, std::int64_t> wall_clocks() const;  // the lowest and the highest
+  std::string describe() const;                               // what each of them lacks, and figures
 
   // To `wanted`, if that runs; else to any.
   client_connection connect(sim_executor& client, std::optional<std::size_t> wanted, rng& chance);
@@ -55,6 +59,7 @@ class cluster_host {
   peer_network peers_;
   state_hash_book hashes_;
   std::uint64_t links_made_ = 0;
+  raft::term newest_term_;  // of the braid, that any of them was in
   leaders terms_;
   leaders metadata_terms_;
   std::optional<std::string> failure_;

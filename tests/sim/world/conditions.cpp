@@ -98,6 +98,22 @@ void draw_cluster(rng& chance, conditions& drawn) {
   drawn.between_brokers.cut_connection = rate(chance, 0.5, 2'000, 20'000);
   drawn.between_brokers.longest_stall =
       one_of<io::duration>(chance, {std::chrono::milliseconds(300), std::chrono::seconds(3), std::chrono::seconds(15)});
+  of.crash_at_election = chance.chance(0.4) ? 0.3 : 0.0;
+  of.pause = rate(chance, 0.5, 20'000, 100'000);
+  drawn.longest_pause =
+      one_of<io::duration>(chance, {std::chrono::milliseconds(300), std::chrono::seconds(2), std::chrono::seconds(10)});
+  // Short ones, and two candidates meet.
+  drawn.broker.election_timeout = one_of<io::duration>(
+      chance, {std::chrono::milliseconds(100), std::chrono::milliseconds(200), std::chrono::milliseconds(500)});
+  drawn.client_patience =
+      one_of<io::duration>(chance, {std::chrono::milliseconds(700), std::chrono::seconds(3), std::chrono::seconds(10)});
+  if (chance.chance(0.4)) drawn.clock_drift = one_of(chance, {0.001, 0.05, 0.2});
+  if (!chance.chance(0.4)) return;
+  drawn.messages.loss = one_of(chance, {0.0, 0.01, 0.1});
+  drawn.messages.doubling = one_of(chance, {0.0, 0.02, 0.2});
+  drawn.messages.delay = one_of(chance, {0.0, 0.02, 0.3});
+  drawn.messages.longest_delay = one_of<io::duration>(
+      chance, {std::chrono::milliseconds(1), std::chrono::milliseconds(50), std::chrono::seconds(2)});
 }
 
 }  // namespace

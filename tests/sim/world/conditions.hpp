@@ -23,7 +23,9 @@ struct fault_rates {
   std::uint64_t cut_connection = 0;
   std::uint64_t wall_jump = 0;
   std::uint64_t change_pace = 0;  // other weights of executors: a slow disk, a busy shard
+  std::uint64_t pause = 0;        // the process is stopped for a while, with all of its threads
   double crash_in_recovery = 0;   // probability, each time
+  double crash_at_election = 0;   // likewise: soon after the machine has come to another term
 };
 
 // Of the network between brokers. Means in tasks, as above.
@@ -33,6 +35,14 @@ struct network_faults {
   io::duration longest_stall{};
 };
 
+// Of messages between the voters of a group, beyond what connections do to them; probabilities of each.
+struct message_faults {
+  double loss = 0;
+  double doubling = 0;
+  double delay = 0;
+  io::duration longest_delay{};
+};
+
 struct conditions {
   std::size_t brokers = 1;
   server::broker_options broker;
@@ -40,10 +50,14 @@ struct conditions {
   network_options network;
   fault_rates faults;  // of each machine
   network_faults between_brokers;
+  message_faults messages;
+  io::duration longest_pause{};  // of a broker, with several
+  double clock_drift = 0;        // each machine's clock goes up to so much faster or slower
   power_cut_options power_cut;
   io::duration task_time{};
   io::duration longest_downtime{};
   io::duration longest_thinking{};  // of a client between two operations
+  io::duration client_patience{};   // with one of several brokers, until it asks another
   bool wait_for_readiness = true;   // clients connect to a broker that says it is ready, or to any
   int producers = 0;                // idempotent ones
   int plain_producers = 0;

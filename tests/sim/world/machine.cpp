@@ -7,8 +7,16 @@
 #include "server/broker.hpp"
 #include "server/dispatcher.hpp"
 #include "world/asio_source.hpp"
+#include "world/lossy_peers.hpp"
 
 namespace braidmq::sim {
+namespace {
+
+double draw_rate(rng& chance, double most) {
+  return 1.0 + most * static_cast<double>(chance.between(-1'000, 1'000)) / 1'000.0;
+}
+
+}  // namespace
 
 // Members go in reverse: connections first, executors last, because everything else posts to them as it goes.
 struct machine_host::life {
@@ -32,6 +40,9 @@ struct machine_host::life {
     cluster.reset();
   }
 
+  std::array<task_source*, 8> sources() {
+    return {&metadata, &metadata_disk, &braid, &wal_disk, &segment_disk, &background, &connections, &coroutines};
+  }
   std::array<sim_executor*, 7> executors() {
     return {&metadata, &metadata_disk, &braid, &wal_disk, &segment_disk, &background, &connections};
   }
@@ -67,8 +78,10 @@ machine_host::machine_host(scheduler& world, sim_executor& network, const condit
       drawn_(drawn),
       place_(place),
       network_now_(drawn.network),
+      messages_now_(drawn.messages),
       planted_(planted),
       chance_(chance),
+      clock_(world.clock(), drawn.clock_drift == 0 ? 1.0 : draw_rate(chance_, drawn.clock_drift)),
       fs_(chance_()),
       traced_fs_(fs_, world.events()),
       random_(chance_()) {
@@ -105,6 +118,7 @@ status machine_host::open_broker() {
   BRAID_CHECK(!life_);
   ++counters_.lives;
   life_ = std::make_unique<life>(world_, drawn_.one_shard, place_.number);
+  for (sim_executor* one : life_->executors()) one->set_rate(clock_.rate());
   return place_.machines == 1 ? finish_opening() : open_membership();
 }
 
@@ -122,13 +136,13 @@ status machine_host::open_membership() {
   life* const of = life_.get();
   of->on_network = std::make_shared<peer_host>();
   of->on_network->machine = place_.number;
-  auto opened = server::membership::open(std::move(options),
-                                         {traced_fs_, random_, world_.clock(), of->metadata, of->metadata,
-                                          place_.peers.connect_from(of->on_network, of->metadata), of->braid, of->braid,
-                                          place_.peers.connect_from(of->on_network, of->braid), of->metadata_disk},
-                                         [of](error why) {
-                                           if (!of->fatal) of->fatal = std::move(why);
-                                         });
+  auto opened = server::membership::open(
+      std::move(options),
+      {traced_fs_, random_, clock_, of->metadata, of->metadata, place_.peers.connect_from(of->on_network, of->metadata),
+       of->braid, of->braid, place_.peers.connect_from(of->on_network, of->braid), of->metadata_disk},
+      [of](error why) {
+        if (!of->fatal) of->fatal = std::move(why);
+      });
   if (!opened) return tl::unexpected<error>(std::move(opened).error());
   of->cluster = std::move(*opened);
   of->on_network->metadata = {&of->metadata, [of](auto stream) { of->cluster->take_metadata(std::move(stream)); }};
@@ -150,11 +164,15 @@ bool machine_host::go_on() {
 }
 
 status machine_host::finish_opening() {
-  server::broker_environment environment{traced_fs_,      world_.clock(),       random_,          life_->metadata,
-                                         life_->metadata, life_->metadata_disk, life_->braid,     life_->braid,
-                                         life_->wal_disk, life_->segment_disk,  life_->background};
+  server::broker_environment environment{
+      traced_fs_,   clock_,       random_,         life_->metadata,     life_->metadata,  life_->metadata_disk,
+      life_->braid, life_->braid, life_->wal_disk, life_->segment_disk, life_->background};
   environment.wrap_wal = wal_plant(planted_, life_->braid);
-  environment.wrap_metadata_wal = metadata_wal_plant(planted_);
+  environment.wrap_metadata_wal = metadata_wal_plant(planted_, life_->metadata);
+  environment.wrap_braid_group = group_plant(planted_, life_->braid);
+  environment.wrap_peers = [this](raft::group_id group, multiraft::transport& target) {
+    return wrap_peers(group, target);
+  };
   environment.state_hash_interval = drawn_.state_hash_interval;
   environment.on_state_hash = [this](raft::index index, const hash128& hash) { note_state_hash(index, hash); };
   server::broker_options options = drawn_.broker;
@@ -176,11 +194,17 @@ status machine_host::finish_opening() {
   life_->filter = frame_plant(planted_, *life_->dispatcher);
   net::frame_handler& handler = life_->filter ? *life_->filter : *life_->dispatcher;
   life_->set = std::make_unique<net::connection_set>(
-      net::connection_context{life_->edge(), life_->edge(), world_.clock()}, "PLAINTEXT", net::connection_limits{},
-      handler, std::make_shared<net::connection_limiter>(1'000, 1'000),
+      net::connection_context{life_->edge(), life_->edge(), clock_}, "PLAINTEXT", net::connection_limits{}, handler,
+      std::make_shared<net::connection_limiter>(1'000, 1'000),
       [](const net::connection_info&, net::close_cause, const std::string&) {});
   life_->broker->start();
   return {};
+}
+
+std::unique_ptr<multiraft::transport> machine_host::wrap_peers(raft::group_id group, multiraft::transport& target) {
+  if (auto planted = peer_plant(planted_, target)) return planted;
+  sim_executor& sender = group == raft::group_id(0) ? life_->metadata : life_->braid;
+  return std::make_unique<lossy_peers>(target, messages_now_, sender, chance_.split());
 }
 
 // X1, E4. What was applied was durable: whatever machine and life comes to this index, over the log or over a
@@ -347,7 +371,23 @@ void machine_host::change_pace() {
   if (chance_.chance(0.5)) life_->disks()[chance_.below(life_->disks().size())]->set_weight(1);
 }
 
+// Stopped and told to go on, as by SIGSTOP and SIGCONT: what came meanwhile, and timers that are due, it finds then.
+void machine_host::pause(io::duration how_long) {
+  if (!life_) return;
+  ++counters_.pauses;
+  for (task_source* one : life_->sources()) one->set_paused(true);
+  network_.schedule(how_long, [this, life = counters_.lives] {
+    if (life_ && counters_.lives == life) go_on_at_once();
+  });
+}
+
+void machine_host::go_on_at_once() {
+  if (!life_) return;
+  for (task_source* one : life_->sources()) one->set_paused(false);
+}
+
 void machine_host::steady_network() {
+  messages_now_ = message_faults{};
   network_now_ = network_options{};
   network_now_.delay_chance = 0;
 }

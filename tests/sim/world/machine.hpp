@@ -17,6 +17,7 @@
 #include "raft/types.hpp"
 #include "support/sim_file_system.hpp"
 #include "world/conditions.hpp"
+#include "world/machine_clock.hpp"
 #include "world/network.hpp"
 #include "world/peer_network.hpp"
 #include "world/plants.hpp"
@@ -37,9 +38,10 @@ struct machine_counters {
   std::uint64_t recoveries_cut_short = 0;
   std::uint64_t state_hashes = 0;  // compared
   std::uint64_t full_disks = 0;
+  std::uint64_t pauses = 0;
   std::uint64_t producers_forgotten = 0;  // because they were idle; recoveries included
 
-  std::uint64_t faults() const { return power_cuts + kills + clean_stops + disk_errors + full_disks; }
+  std::uint64_t faults() const { return power_cuts + kills + clean_stops + disk_errors + full_disks + pauses; }
 };
 
 // The state that the braid had after entries, as any machine told it in any of its lives.
@@ -103,9 +105,13 @@ class machine_host {
   void fail_disk_once();
   void toggle_full_disk();
   void end_full_disk();
+  void pause(io::duration how_long);
+  void go_on_at_once();
+  void jump_wall_clock(std::int64_t by_ms) { clock_.jump_wall(by_ms); }
+  std::int64_t wall_ms() const { return clock_.wall_ms(); }
   void change_pace();
   void steady_pace();
-  // From now on bytes travel at once, on connections that are there too.
+  // From now on bytes travel at once, on connections that are there too, and messages as they are sent.
   void steady_network();
 
   sim_file_system& disk() { return fs_; }
@@ -120,6 +126,7 @@ class machine_host {
   status open_broker();
   status open_membership();
   status finish_opening();
+  std::unique_ptr<multiraft::transport> wrap_peers(raft::group_id group, multiraft::transport& target);
   void note_state_hash(raft::index index, const hash128& hash);
 
   scheduler& world_;
@@ -127,8 +134,10 @@ class machine_host {
   const conditions& drawn_;
   machine_place place_;
   network_options network_now_;
+  message_faults messages_now_;
   plant planted_;
   rng chance_;
+  machine_clock clock_;
   sim_file_system fs_;
   traced_file_system traced_fs_;
   random_bytes random_;

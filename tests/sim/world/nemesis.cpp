@@ -13,6 +13,7 @@ void nemesis::after_task() {
   }
   if (!active_) return;
   if (due(rates_.crash_between_tasks)) return end_life(end_of_life::power_cut, "power cut");
+  if (ends_at_election()) return end_life(end_of_life::power_cut, "power cut at an election");
   if (due(rates_.kill_process)) return end_life(end_of_life::process_killed, "process killed");
   if (due(rates_.crash_at_file_operation)) machine_.crash_at_operation(1 + chance_.below(200));
   if (due(rates_.disk_error)) {
@@ -31,7 +32,11 @@ void nemesis::after_task() {
   if (due(rates_.cut_connection)) cut_a_connection();
   if (due(rates_.wall_jump)) {
     const bool far = chance_.chance(0.3);
-    world_.jump_wall_clock(far ? chance_.between(-7'200'000, 7'200'000) : chance_.between(-2'000, 2'000));
+    machine_.jump_wall_clock(far ? chance_.between(-7'200'000, 7'200'000) : chance_.between(-2'000, 2'000));
+  }
+  if (due(rates_.pause)) {
+    say("paused");
+    machine_.pause(io::duration(chance_.below(static_cast<std::uint64_t>(longest_pause_.count()))));
   }
   if (due(rates_.change_pace)) {
     if (chance_.chance(0.3))
@@ -39,6 +44,22 @@ void nemesis::after_task() {
     else
       machine_.change_pace();
   }
+}
+
+// What was promised in an election must hold over a crash, and elections are rare.
+bool nemesis::ends_at_election() {
+  if (rates_.crash_at_election == 0) return false;
+  const auto braid = machine_.braid_office();
+  const auto metadata = machine_.metadata_office();
+  const raft::term braid_now = braid ? braid->term : braid_term_;
+  const raft::term metadata_now = metadata ? metadata->term : metadata_term_;
+  const bool is_another = braid_now > braid_term_ || metadata_now > metadata_term_;
+  braid_term_ = braid_now;
+  metadata_term_ = metadata_now;
+  if (is_another && chance_.chance(rates_.crash_at_election)) ends_at_task_ = world_.tasks_run() + chance_.below(500);
+  if (!ends_at_task_ || world_.tasks_run() < *ends_at_task_) return false;
+  ends_at_task_.reset();
+  return true;
 }
 
 void nemesis::end_life(end_of_life how, const char* what) {

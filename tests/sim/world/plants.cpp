@@ -16,7 +16,7 @@
 namespace braidmq::sim {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, plant>, 17> names{{
+constexpr std::array<std::pair<std::string_view, plant>, 23> names{{
     {"none", plant::none},
     {"skip-fsync", plant::skip_fsync},
     {"lost-dirsync", plant::lost_dirsync},
@@ -34,6 +34,12 @@ constexpr std::array<std::pair<std::string_view, plant>, 17> names{{
     {"early-release", plant::early_release},
     {"early-expiry", plant::early_expiry},
     {"half-atomic", plant::half_atomic},
+    {"early-vote", plant::early_vote},
+    {"old-terms-counted", plant::old_terms_counted},
+    {"serves-early", plant::serves_early},
+    {"commit-ahead", plant::commit_ahead},
+    {"stale-reads", plant::stale_reads},
+    {"wrong-term-answer", plant::wrong_term_answer},
 }};
 
 // Says durable at once, and writes behind.
@@ -334,6 +340,10 @@ std::span<const std::pair<std::string_view, plant>> named_plants() {
   return names;
 }
 
+bool needs_peers(plant which) {
+  return which >= plant::early_vote;
+}
+
 std::string plant_names() {
   std::string all;
   for (const auto& [name, which] : names) all += (all.empty() ? "" : ", ") + std::string(name);
@@ -349,12 +359,14 @@ wal_wrapper wal_plant(plant which, io::executor& owner) {
       return std::make_unique<changed_entries_log>(std::move(target), &forget_log_starts);
     };
   }
+  if (which == plant::early_vote) return [&owner](auto target) { return early_vote_plant(std::move(target), owner); };
   if (which != plant::early_ack) return nullptr;
   return
       [&owner](std::unique_ptr<wal::log> target) { return std::make_unique<early_ack_log>(std::move(target), owner); };
 }
 
-wal_wrapper metadata_wal_plant(plant which) {
+wal_wrapper metadata_wal_plant(plant which, io::executor& owner) {
+  if (which == plant::early_vote) return wal_plant(which, owner);
   if (which != plant::forget_deletions) return nullptr;
   return [](std::unique_ptr<wal::log> target) {
     return std::make_unique<changed_entries_log>(std::move(target), &forget_deletion);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "multiraft/group.hpp"
 #include "net/frame_handler.hpp"
 #include "wal/log.hpp"
 
@@ -32,17 +33,33 @@ enum class plant {
   forget_log_starts,    // moves of log starts are left out when the log is applied again after a start
   early_expiry,         // producers are forgotten when they have been idle for a twentieth of the time
   forget_deletions,     // deletions of topics are left out when the metadata log is applied again after a start
+  // Of several brokers:
+  early_vote,         // a vote counts, and is given, before it is durable
+  old_terms_counted,  // a leader takes entries of older terms for committed because a majority has them
+  serves_early,       // a new leader serves before it has applied what its predecessors had committed
+  commit_ahead,       // followers are told that what they are sent is committed
+  stale_reads,        // a read index is given without asking the others who leads
+  wrong_term_answer,  // what another leader's entry has taken the place of is answered by that entry
 };
+
+// Whether it can only be seen where brokers replicate.
+bool needs_peers(plant which);
 
 std::optional<plant> parse_plant(std::string_view name);
 std::span<const std::pair<std::string_view, plant>> named_plants();
 std::string plant_names();
 
 using wal_wrapper = std::function<std::unique_ptr<wal::log>(std::unique_ptr<wal::log>)>;
-wal_wrapper wal_plant(plant which, io::executor& owner);  // empty when the bug is elsewhere
-wal_wrapper metadata_wal_plant(plant which);              // likewise
+wal_wrapper wal_plant(plant which, io::executor& owner);           // empty when the bug is elsewhere
+wal_wrapper metadata_wal_plant(plant which, io::executor& owner);  // likewise
 
 // Null when the bug is elsewhere.
 std::unique_ptr<net::frame_handler> frame_plant(plant which, net::frame_handler& target);
+
+// world/cluster_plants.cpp. Null, or empty, when the bug is elsewhere.
+std::unique_ptr<wal::log> early_vote_plant(std::unique_ptr<wal::log> target, io::executor& owner);
+std::function<std::unique_ptr<multiraft::group>(std::unique_ptr<multiraft::group>)> group_plant(plant which,
+                                                                                                io::executor& owner);
+std::unique_ptr<multiraft::transport> peer_plant(plant which, multiraft::transport& target);
 
 }  // namespace braidmq::sim

@@ -1,5 +1,6 @@
 #include "world/scheduler.hpp"
 
+#include <cmath>
 #include <utility>
 
 namespace braidmq::sim {
@@ -26,6 +27,8 @@ void sim_executor::post(io::task work) {
 io::timer_id sim_executor::schedule(io::duration delay, unique_function<void()> callback) {
   const io::timer_id id(++owner().last_timer_);
   if (stopped_) return id;
+  // One more, or a clock that goes slowly would stand right before what it was set to.
+  if (rate_ != 1) delay = io::duration(std::llround(static_cast<double>(delay.count()) / rate_) + 1);
   const io::time_point due = owner().now() + std::max(delay, io::duration::zero());
   timers_.emplace(id, timer{due, std::move(callback)});
   owner().timers_.emplace(scheduler::timer_key(due, id), this);
@@ -94,12 +97,12 @@ bool scheduler::step() {
 task_source* scheduler::choose() {
   std::uint64_t total = 0;
   for (task_source* source : sources_) {
-    if (source->ready()) total += source->weight();
+    if (!source->is_paused() && source->ready()) total += source->weight();
   }
   if (total == 0) return nullptr;
   std::uint64_t at = chance_.below(total);
   for (task_source* source : sources_) {
-    if (!source->ready()) continue;
+    if (source->is_paused() || !source->ready()) continue;
     if (at < source->weight()) return source;
     at -= source->weight();
   }

@@ -39,6 +39,9 @@ class task_source {
   // How often the seed chooses it, against the others. Slow disks have a small one.
   void set_weight(unsigned weight) { weight_ = weight; }
   unsigned weight() const { return weight_; }
+  // A process that is stopped runs nothing; what is due meanwhile waits.
+  void set_paused(bool paused) { paused_ = paused; }
+  bool is_paused() const { return paused_; }
   const std::string& name() const { return name_; }
 
  protected:
@@ -48,6 +51,7 @@ class task_source {
   scheduler* owner_;
   std::string name_;
   unsigned weight_ = default_weight;
+  bool paused_ = false;
 
  public:
   static constexpr unsigned default_weight = 64;
@@ -63,6 +67,9 @@ class sim_executor final : public task_source, public io::executor, public io::t
   void post(io::task work) override;
   io::timer_id schedule(io::duration delay, unique_function<void()> callback) override;
   bool cancel(io::timer_id id) override;
+
+  // How fast this one's clock goes (machine_clock): its timers come earlier or later.
+  void set_rate(double rate) { rate_ = rate; }
 
   // Drops tasks and timers and all that will come, as the end of a process does.
   void stop();
@@ -81,6 +88,7 @@ class sim_executor final : public task_source, public io::executor, public io::t
 
   task_order order_;
   bool stopped_ = false;
+  double rate_ = 1;
   std::deque<io::task> tasks_;
   std::map<io::timer_id, timer> timers_;
 };
@@ -99,7 +107,6 @@ class scheduler {
 
   // Each task takes up to so long; the more, the more timers interfere with work.
   void set_task_time(io::duration longest) { task_time_ = longest; }
-  void jump_wall_clock(std::int64_t by_ms) { clock_.wall_offset_ms += by_ms; }
 
  private:
   friend class task_source;
@@ -108,10 +115,10 @@ class scheduler {
   struct virtual_clock final : io::clock {
     io::time_point now() const override { return time; }
     std::int64_t wall_ms() const override {
-      return wall_offset_ms + std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
+      return wall_begins_ms + std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
     }
     io::time_point time{std::chrono::seconds(1)};
-    std::int64_t wall_offset_ms = 1'700'000'000'000;
+    static constexpr std::int64_t wall_begins_ms = 1'700'000'000'000;
   };
   using timer_key = std::pair<io::time_point, io::timer_id>;
 

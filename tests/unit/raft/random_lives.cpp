@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "checker.hpp"
-#include "surgeon.hpp"
+#include "support/raft_surgeon.hpp"
 #include "words.hpp"
 
 namespace braidmq::raft::test {
