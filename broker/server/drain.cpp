@@ -17,7 +17,9 @@ void drain::begin(io::duration timeout, unique_function<void(result<drain_state>
       [](metadata::broker_registration& own) { own.draining = true; }, registration_patience,
       [this, timeout, done = std::move(done)](status written) mutable {
         auto answer = [this, written = std::move(written), done = std::move(done)]() mutable {
-          if (!written) return done(tl::unexpected(std::move(written).error()));
+          // Where nobody could take over, nobody needs to be told either: without a majority nothing can be written.
+          const bool matters = transfer_ == nullptr || !state().last_broker;
+          if (!written && matters) return done(tl::unexpected(std::move(written).error()));
           done(state());
         };
         if (transfer_ == nullptr || state().last_broker) return answer();

@@ -41,8 +41,8 @@ class drain {
       : self_(self), controller_(controller), transfer_(transfer), is_alive_(std::move(is_alive)) {}
 
   // Answers when nothing is left to hand over or the time is up, and at once on the last broker. May be called again,
-  // to wait further. Errors: metadata::errc, when the registration could not be written; the broker drains and
-  // hands over all the same.
+  // to wait further. Errors: metadata::errc, when the registration could not be written and others could take over; the
+  // broker drains and hands over all the same.
   void begin(io::duration timeout, unique_function<void(result<drain_state>)> done);
 
   drain_state state() const;

@@ -353,7 +353,7 @@ TEST_F(KafkaClusterTest, ADrainGoesOnBehindWhoeverDoesNotWaitForIt) {
   EXPECT_EQ(of(first).drain().state().leaderships, 0);
 }
 
-TEST_F(KafkaClusterTest, ADrainThatNobodyCanTakeOverSaysWhatIsLeft) {
+TEST_F(KafkaClusterTest, ADrainThatNobodyCanTakeOverSaysSo) {
   start_all();
   ASSERT_TRUE(wait_for([this] { return all_ready(); }));
   const std::int32_t leads = leader();
@@ -367,9 +367,10 @@ TEST_F(KafkaClusterTest, ADrainThatNobodyCanTakeOverSaysWhatIsLeft) {
   const io::time_point before = loop_.now();
   ASSERT_TRUE(wait_for([&] { return said.has_value(); }));
   EXPECT_LE(loop_.now() - before, 8s);
-  EXPECT_FALSE(said->has_value()) << "without a majority it could not tell anybody";
-  EXPECT_TRUE(of(leads).drain().state().draining);
-  EXPECT_TRUE(of(leads).drain().state().last_broker) << "nobody else is there";
+  ASSERT_TRUE(said->has_value()) << "without a majority it cannot tell anybody, and need not: "
+                                 << said->error().to_string();
+  EXPECT_TRUE((*said)->draining);
+  EXPECT_TRUE((*said)->last_broker) << "nobody else is there";
 }
 
 TEST_F(KafkaClusterTest, TheApplyLevelRisesWhenAllVotersKnowIt) {
