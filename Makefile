@@ -144,9 +144,9 @@ format: ## Format every C++ file in place
 include cmake/kubernetes.mk
 
 # Promises on a real Kubernetes: E2E_KUBECONFIG's, kind's, or our own, which `make k8s` starts. Once, what it needs is built.
-NODES ?= 2
+NODES ?= 3
 .PHONY: k8s k8s-load k8s-down e2e e2e-full
-k8s: kube-packages ## Start a Kubernetes of NODES=2 nodes on this machine, without Docker (needs root); prints its KUBECONFIG
+k8s: kube-packages ## Start a Kubernetes of NODES=3 nodes on this machine, without Docker (needs root); prints its KUBECONFIG
 	@e2e/cluster/k8s up $(NODES)
 
 k8s-load: e2e-packages ## Build the image and put it on the nodes of `make k8s`

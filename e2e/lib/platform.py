@@ -12,7 +12,7 @@ from lib.kube import Kube
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = ROOT / "build/kubernetes/bin"
-NODES = int(os.environ.get("NODES", "2"))
+NODES = int(os.environ.get("NODES", "3"))
 sys.path.insert(0, str(ROOT / "e2e/cluster"))
 
 
