@@ -4,7 +4,7 @@
   run.py [--full] [PROMISE...]    the promises of CI, all of them, or the named ones ("broker_kill"); ends with counts
 
 E2E_KUBECONFIG and E2E_IMAGE name a cluster and an image that it can pull; else kind where Docker runs, else a local Kubernetes
-of our own (e2e/cluster); there E2E_IMAGE names a local image to take in place of the one that is built. KEEP=1 leaves the cluster running, also for the next call. NODES=N workers (2). What a promise that
+of our own (e2e/cluster); there E2E_IMAGE names a local image to take in place of the one that is built. KEEP=1 leaves the cluster running, also for the next call. NODES=N workers (3). What a promise that
 does not hold left behind lies in run/e2e/PROMISE. E2E_SLOW=2 doubles the budgets of time on a machine that is busy with
 other things.
 """
@@ -24,6 +24,7 @@ sys.path.insert(0, str(HERE))
 from lib import diagnose, platform  # noqa: E402
 from lib.base import Broken, Skip, expect  # noqa: E402
 from lib.product import Product  # noqa: E402
+from lib.three_brokers import ThreeBrokers  # noqa: E402
 
 OUTPUT = HERE.parent / "run/e2e"
 SLOW = float(os.environ.get("E2E_SLOW", "1"))
@@ -43,12 +44,17 @@ class Trial:
         self.figures = []
         self.namespaces = {product.namespace}
 
-    def another_product(self, namespace):
+    def another_product(self, namespace, kind=Product):
         """One in a namespace of its own, with the same image."""
         self.namespaces.add(namespace)
-        other = Product(self.kube, self.platform, self.folder, namespace)
+        other = kind(self.kube, self.platform, self.folder, namespace)
         other._image = self.product.image
         return other
+
+    def three_brokers(self):
+        """The cluster of three that promises share; not yet installed, but its kinds are there."""
+        self.product.installed()
+        return self.another_product(ThreeBrokers.namespace, ThreeBrokers)
 
     @staticmethod
     def since(moment):

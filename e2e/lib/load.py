@@ -14,17 +14,21 @@ CLIENT = pathlib.Path(__file__).with_name("load_client.py")
 class Load:
     """`with Load(...) as load:` writes until the end of the block, or until finish()."""
 
-    def __init__(self, folder, bootstrap, topic, partitions, per_second=400):
+    def __init__(self, folder, bootstrap, topic, partitions, per_second=400, socket_timeout_s=10):
         self.target = [bootstrap, topic, str(partitions)]
+        self.socket_timeout_s = str(socket_timeout_s)
         self.acked = folder / f"{topic}.acknowledged"
-        self.acked.write_text("")
+        self.stalls = folder / f"{topic}.acknowledged.stalls"
+        for path in (self.acked, self.stalls):
+            path.write_text("")
         self.log = folder / f"{topic}.load.log"
         self.rate = per_second
         self.process = None
 
     def __enter__(self):
         with open(self.log, "wb") as log:
-            self.process = subprocess.Popen([PYTHON, CLIENT, "produce", *self.target, str(self.rate), self.acked],
+            self.process = subprocess.Popen([PYTHON, CLIENT, "produce", *self.target, str(self.rate), self.acked,
+                                             self.socket_timeout_s],
                                             stdout=subprocess.PIPE, stderr=log, stdin=subprocess.DEVNULL, text=True)
         return self
 
@@ -45,6 +49,11 @@ class Load:
         goal = self.acknowledged() + count
         wait_for(f"{count} more records acknowledged", lambda: (self.acknowledged() >= goal, f"{self.acknowledged()} of {goal}"),
                  seconds, self.check_alive)
+
+    def longest_stall(self, since):
+        """Seconds without an acknowledgement, of the longest such time that ended after `since` (of the monotonic clock)."""
+        ended = [tuple(map(float, line.split())) for line in self.stalls.read_text().splitlines(keepends=True) if line.endswith("\n")]
+        return max((length for end, length in ended if end > since), default=0.0)
 
     def finish(self, seconds=330):
         """Ends the load once all that was sent is answered; its figures."""

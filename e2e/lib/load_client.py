@@ -1,8 +1,11 @@
 """Writes numbered records and notes what was acknowledged; holds what can be read against that. Runs under the Python that has
 confluent-kafka.
 
-  load_client.py produce BOOTSTRAP TOPIC PARTITIONS PER_SECOND ACKED_FILE    until SIGTERM; a line of JSON with figures
+  load_client.py produce BOOTSTRAP TOPIC PARTITIONS PER_SECOND ACKED_FILE SOCKET_TIMEOUT_S
+                                                            until SIGTERM; a line of JSON with figures
   load_client.py check BOOTSTRAP TOPIC PARTITIONS ACKED_FILE                 a line of JSON; "faults" is empty when all is there
+
+ACKED_FILE.stalls has a line "END SECONDS" for each time of 20 ms or more without an acknowledgement; END is of the monotonic clock.
 
 The value of a record is "NUMBER PADDING", with a number that rises by one in each partition; the file has a line "PARTITION
 OFFSET NUMBER" for each acknowledgement, written when it came. The producer is idempotent and outlives a broker that comes back,
@@ -19,20 +22,22 @@ from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 DELIVERY_SECONDS = 300
 IN_FLIGHT = 500
 PADDING = "x" * 100
+STALL_SECONDS = 0.02
 
 
-def produce(bootstrap, topic, partitions, per_second, acked_path):
+def produce(bootstrap, topic, partitions, per_second, acked_path, socket_timeout_s):
     counters = {"sent": 0, "acknowledged": 0, "failed": 0, "longest_stall_s": 0.0}
     failures, stop = [], []
     last = time.monotonic()
     signal.signal(signal.SIGTERM, lambda *_: stop.append(True))
     producer = Producer({
         "bootstrap.servers": bootstrap, "enable.idempotence": True, "acks": "all", "linger.ms": 5,
-        "message.timeout.ms": DELIVERY_SECONDS * 1000, "reconnect.backoff.max.ms": 500, "socket.timeout.ms": 10_000,
+        "message.timeout.ms": DELIVERY_SECONDS * 1000, "reconnect.backoff.max.ms": 500, "socket.timeout.ms": socket_timeout_s * 1000,
         # A SYN to the address of a pod that has just gone is answered by nobody.
         "socket.connection.setup.timeout.ms": 3000,
         "error_cb": lambda error: failures.append(str(error)) if error.fatal() else None})
-    with open(acked_path, "a", buffering=1, encoding="ascii") as acked:
+    with (open(acked_path, "a", buffering=1, encoding="ascii") as acked,
+          open(f"{acked_path}.stalls", "a", buffering=1, encoding="ascii") as stalls):
         def delivered(error, message):
             nonlocal last
             if error is not None:
@@ -41,6 +46,8 @@ def produce(bootstrap, topic, partitions, per_second, acked_path):
                 return
             now = time.monotonic()
             counters["longest_stall_s"] = max(counters["longest_stall_s"], now - last)
+            if now - last >= STALL_SECONDS:
+                stalls.write(f"{now:.6f} {now - last:.6f}\n")
             last = now
             counters["acknowledged"] += 1
             acked.write(f"{message.partition()} {message.offset()} {message.value().split()[0].decode()}\n")
@@ -111,7 +118,7 @@ def check(bootstrap, topic, partitions, acked_path):
 
 def main(verb, bootstrap, topic, partitions, *rest):
     if verb == "produce":
-        return produce(bootstrap, topic, int(partitions), int(rest[0]), rest[1])
+        return produce(bootstrap, topic, int(partitions), int(rest[0]), rest[1], int(rest[2]))
     return check(bootstrap, topic, int(partitions), rest[0])
 
 

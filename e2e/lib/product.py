@@ -16,11 +16,14 @@ KINDS = ("topics", "braidpools", "braidclusters")
 class Product:
     namespace, cluster, pool = "braidmq-e2e", "braidmq", "braidmq-a"
     operator_release, cluster_release = "braidmq-operator", "braidmq"
+    operator_values = {}
+    brokers = 1
 
     def __init__(self, kube, platform, folder, namespace=None):
         self.kube, self.platform, self.folder = kube, platform, folder
         self.namespace = namespace or self.namespace
-        self.pod = f"{self.pool}-0"
+        self.pods = [f"{self.pool}-{ordinal}" for ordinal in range(self.brokers)]
+        self.pod = self.pods[0]
         self.claim = f"data-{self.pod}"
         self._image = None
 
@@ -39,7 +42,7 @@ class Product:
         repository, tag = self.image.rsplit(":", 1)
         self.helm("upgrade", "--install", self.operator_release, CHARTS / "braidmq-operator", "--create-namespace", "--wait",
                   "--timeout", "120s", "--set", f"image.repository={repository},image.tag={tag}",
-                  "--values", self.values_file("operator", values or {}), *extra)
+                  "--values", self.values_file("operator", values or self.operator_values), *extra)
 
     def install_cluster(self, values=None):
         self.helm("upgrade", "--install", self.cluster_release, CHARTS / "braidmq", "--values",
@@ -50,11 +53,11 @@ class Product:
         path.write_text(json.dumps(values))  # JSON is YAML
         return path
 
-    @staticmethod
-    def cluster_values(**more):
+    def cluster_values(self, **more):
+        size = {"replicas": self.brokers} if self.brokers > 1 else {}
         return {"cluster": {"listeners": [{"name": "internal", "port": 9092, "type": "internal"},
                                           {"name": "outside", "port": 9093, "type": "nodeport"}]},
-                "pools": {"a": {"storage": {"size": "1Gi"}, "resources": BROKER_RESOURCES}}, **more}
+                "pools": {"a": {**size, "storage": {"size": "1Gi"}, "resources": BROKER_RESOURCES}}, **more}
 
     def installed(self):
         """Installs what is not there; what another promise needs before it begins."""
@@ -84,6 +87,12 @@ class Product:
 
     def wipe(self):
         """Nothing of BraidMQ is left in the namespace, nor its kinds. A promise that must begin from nothing calls it."""
+        self.wipe_namespace()
+        for kind in KINDS:
+            self.kube.delete("customresourcedefinitions", None, f"{kind}.braidmq.io")
+            self.kube.await_gone("customresourcedefinitions", None, f"{kind}.braidmq.io", 60)
+
+    def wipe_namespace(self):
         for topic in self.kube.list("topics", self.namespace):
             name = topic["metadata"]["name"]
             self.kube.delete("topics", self.namespace, name)
@@ -93,9 +102,6 @@ class Product:
                 self.kube.patch("topics", self.namespace, name, {"metadata": {"finalizers": None}})
         self.kube.delete("namespaces", None, self.namespace)
         self.kube.await_gone("namespaces", None, self.namespace, 120)
-        for kind in KINDS:
-            self.kube.delete("customresourcedefinitions", None, f"{kind}.braidmq.io")
-            self.kube.await_gone("customresourcedefinitions", None, f"{kind}.braidmq.io", 60)
 
     # --- use --------------------------------------------------------------------------------------------------------
 
@@ -121,10 +127,11 @@ class Product:
         pod = self.kube.get("pods", self.namespace, self.pod)
         return f"{self.kube.node_address(pod['spec']['nodeName'])}:{service['spec']['ports'][0]['nodePort']}"
 
-    def broker(self, path):
+    def broker(self, path, pod=None):
         """GET from the broker's HTTP port, through the API server."""
-        status, document = self.kube.request("GET", f"/api/v1/namespaces/{self.namespace}/pods/{self.pod}:9644/proxy{path}")
-        expect(status == 200, f"GET {path} from {self.pod}: {status} {str(document)[:500]}")
+        pod = pod or self.pod
+        status, document = self.kube.request("GET", f"/api/v1/namespaces/{self.namespace}/pods/{pod}:9644/proxy{path}")
+        expect(status == 200, f"GET {path} from {pod}: {status} {str(document)[:500]}")
         return document
 
     def topic(self, name, **spec):
@@ -181,10 +188,10 @@ class Product:
         document = pod or self.kube.get("pods", self.namespace, self.pod)
         return sum(one["restartCount"] for one in document["status"].get("containerStatuses", []))
 
-    def await_restarted(self, before, seconds=60):
+    def await_restarted(self, before, seconds=60, name=None):
         """Until the broker's container was started again (`before`: restarts until then) and is ready; the pod."""
         def again():
-            pod = self.kube.get("pods", self.namespace, self.pod)
+            pod = self.kube.get("pods", self.namespace, name or self.pod)
             count = self.restarts(pod)
             ready = condition(pod, "Ready")
             return pod if count > before and ready["status"] == "True" else (False, f"{count} restarts, {ready}")
