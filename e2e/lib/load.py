@@ -52,8 +52,12 @@ class Load:
 
     def longest_stall(self, since):
         """Seconds without an acknowledgement, of the longest such time that ended after `since` (of the monotonic clock)."""
-        ended = [tuple(map(float, line.split())) for line in self.stalls.read_text().splitlines(keepends=True) if line.endswith("\n")]
-        return max((length for end, length in ended if end > since), default=0.0)
+        return self.longest_stall_and_its_end(since)[0]
+
+    def longest_stall_and_its_end(self, since):
+        whole = [line for line in self.stalls.read_text().splitlines(keepends=True) if line.endswith("\n")]
+        ended = [(float(length), float(end)) for end, length in map(str.split, whole)]
+        return max((one for one in ended if one[1] > since), default=(0.0, since))
 
     def finish(self, seconds=330):
         """Ends the load once all that was sent is answered; its figures."""

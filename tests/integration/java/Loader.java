@@ -3,7 +3,10 @@
 // Sends records numbered from FIRST round the topics and their partitions with a default (idempotent) producer, and adds
 // one line "topic partition offset value" to ACKED_FILE for each record that the broker acknowledged, when it did. It
 // outlives a broker that dies and comes back. Verifier.java holds the file against what the topics hold. Ends 1 when a
-// record was given up.
+// record was given up. SIGTERM lets it stop sending, and end when all that it sent is answered.
+//
+// ACKED_FILE.stalls has a line "END SECONDS" for each time of 20 ms or more without an acknowledgement; END is of Linux's
+// monotonic clock.
 
 import java.io.BufferedWriter;
 import java.nio.file.Files;
@@ -23,6 +26,8 @@ import org.apache.kafka.common.serialization.StringSerializer;
 
 public class Loader {
   private static final int MAX_IN_FLIGHT = 200;
+  private static final long STALL_NS = 20_000_000;
+  private static volatile boolean stopping;
 
   public static void main(String[] args) throws Exception {
     int first = Integer.parseInt(args[2]);
@@ -44,12 +49,15 @@ public class Loader {
     Semaphore inFlight = new Semaphore(MAX_IN_FLIGHT);
     AtomicLong acknowledged = new AtomicLong();
     AtomicReference<Exception> failure = new AtomicReference<>();
-    try (BufferedWriter acked = Files.newBufferedWriter(
-            Path.of(args[1]), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+    stopAtSignal();
+    int sent = 0;
+    try (BufferedWriter acked = append(args[1]);
+        BufferedWriter stalls = append(args[1] + ".stalls");
         KafkaProducer<String, String> producer =
             new KafkaProducer<>(settings, new StringSerializer(), new StringSerializer())) {
       long next = System.nanoTime();
-      for (int i = 0; i < count && failure.get() == null; i++) {
+      AtomicLong last = new AtomicLong(next);
+      for (int i = 0; i < count && !stopping && failure.get() == null; i++, sent++) {
         // While the broker is away the load waits with it, and afterwards it does not come in one burst.
         inFlight.acquire();
         next = Math.max(next + gapNs, System.nanoTime());
@@ -69,6 +77,7 @@ public class Loader {
             acked.write(to.topic() + " " + to.partition() + " " + metadata.offset() + " " + value + "\n");
             acked.flush();
             acknowledged.incrementAndGet();
+            note(stalls, last);
           } catch (java.io.IOException e) {
             failure.compareAndSet(null, e);
           }
@@ -76,10 +85,36 @@ public class Loader {
       }
       producer.flush();
     }
-    System.out.println("acknowledged " + acknowledged.get() + " of " + count);
+    System.out.println("acknowledged " + acknowledged.get() + " of " + sent);
     if (failure.get() != null) {
       System.out.println("gave up: " + failure.get());
-      System.exit(1);
+      System.out.flush();
+      Runtime.getRuntime().halt(1);  // exit() would wait for the signal's hook, which waits for this thread
+    }
+  }
+
+  private static void stopAtSignal() {
+    Thread loading = Thread.currentThread();
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+      stopping = true;
+      try {
+        loading.join();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }));
+  }
+
+  private static BufferedWriter append(String path) throws java.io.IOException {
+    return Files.newBufferedWriter(Path.of(path), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+  }
+
+  private static void note(BufferedWriter stalls, AtomicLong last) throws java.io.IOException {
+    long now = System.nanoTime();
+    long length = now - last.getAndSet(now);
+    if (length >= STALL_NS) {
+      stalls.write(String.format("%.6f %.6f%n", now / 1e9, length / 1e9));
+      stalls.flush();
     }
   }
 }
