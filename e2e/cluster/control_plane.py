@@ -7,7 +7,7 @@ import socket
 import subprocess
 
 import layout
-from processes import fail_if_ended, run, running, start, stop, wait_for
+from processes import fail_if_ended, read_pid, run, running, start, stop, wait_for
 
 # In the order in which they end.
 NAMES = ("local-path-provisioner", "coredns", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd")
@@ -58,7 +58,7 @@ class ControlPlane:
 
     def start_apiserver(self):
         pki = self.trust.path
-        self.start_process("kube-apiserver", [
+        command = [
             layout.BIN / "kube-apiserver", f"--bind-address={layout.HOST_IP}", f"--advertise-address={layout.HOST_IP}",
             "--secure-port=6443", f"--etcd-servers={self.etcd_url}", f"--client-ca-file={self.trust.ca}",
             f"--tls-cert-file={pki('apiserver')}", f"--tls-private-key-file={pki('apiserver', 'key')}",
@@ -67,14 +67,30 @@ class ControlPlane:
             "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
             f"--service-account-key-file={pki('sa', 'pub')}", f"--service-account-signing-key-file={pki('sa', 'key')}",
             "--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction", "--allow-privileged=true",
-            "--profiling=false", f"--audit-policy-file={self.audit_policy()}", f"--audit-log-path={layout.STATE}/audit.log"])
+            "--profiling=false", f"--audit-policy-file={self.audit_policy()}", f"--audit-log-path={layout.STATE}/audit.log"]
+        (self.folder / "kube-apiserver.command").write_text(json.dumps(list(map(str, command))))
+        self.start_process("kube-apiserver", command)
+        self.await_apiserver()
 
+    @staticmethod
+    def await_apiserver():
         def ready():
             asked = subprocess.run(["kubectl", f"--kubeconfig={layout.KUBECONFIG}", "get", "--raw", "/readyz"],
                                    capture_output=True, text=True, timeout=30, check=False)
             return asked.stdout == "ok"
 
-        wait_for("API server ready", ready, 120, lambda: fail_if_ended(self.folder, "kube-apiserver"))
+        wait_for("API server ready", ready, 120, lambda: fail_if_ended(layout.STATE, "kube-apiserver"))
+
+    @staticmethod
+    def kill_apiserver():
+        stop(layout.STATE, "kube-apiserver", signal.SIGKILL)
+
+    @classmethod
+    def start_apiserver_again(cls):
+        """As it was started first: its command stands in a file."""
+        if read_pid(layout.STATE, "kube-apiserver") is None:
+            start(layout.STATE, "kube-apiserver", json.loads((layout.STATE / "kube-apiserver.command").read_text()))
+        cls.await_apiserver()
 
     def audit_policy(self):
         """What ServiceAccounts write (operators, that is) is noted when it arrives and when it is done; tests count it."""

@@ -46,6 +46,9 @@ class Given:
     def start_node(self, node):
         pass
 
+    def kill_api_server(self):
+        raise Skip(f"{self.name}: its API server is not ours to kill")
+
 
 class Loaded(Given):
     """A cluster whose nodes take images from archives."""
@@ -131,6 +134,12 @@ class Local(Loaded):
 
     def start_node(self, node):
         self.k8s("node-start", node.removeprefix("node-"))
+
+    def kill_api_server(self):
+        self.k8s("api-kill")
+
+    def start_api_server(self):
+        self.k8s("api-start")
 
 
 def choose():
