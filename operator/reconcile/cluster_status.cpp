@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reconcile/listeners.hpp"
+#include "reconcile/pod_problem.hpp"
 #include "reconcile/pool_status.hpp"
 #include "reconcile/write.hpp"
 #include "resources/broker_config.hpp"
@@ -55,23 +56,31 @@ const api::pod* pod_of(const cluster_view& view, const std::string& name) {
   return nullptr;
 }
 
+// Why a broker is not ready: what it answers, else the last line that says why it does not run.
+std::string own_words(const environment& env, const cluster_view& view, const api::pod& pod) {
+  if (const auto told = view.state->unready.find(pod.key.name); told != view.state->unready.end()) return told->second;
+  constexpr std::size_t most_words = 300;
+  const auto trouble = pod_problem(pod, env.now_s());
+  if (!trouble) return {};
+  return api::shorten(trouble->message.substr(trouble->message.rfind('\n') + 1), most_words);
+}
+
 // Voters that are not ready, each with its own words where it has any.
-std::vector<std::string> missing_brokers(const cluster_view& view) {
+std::vector<std::string> missing_brokers(const environment& env, const cluster_view& view) {
   std::vector<std::string> missing;
   if (!view.who) return missing;
   for (const auto& voter : view.who->voters) {
     const auto* pod = pod_of(view, voter.pod);
     if (pod != nullptr && pod->ready && !pod->deleting) continue;
-    const auto why = view.state->unready.find(voter.pod);
-    const bool says = pod != nullptr && why != view.state->unready.end();
-    missing.push_back(fmt::format("broker {} ({}{})", voter.id, voter.pod, says ? ": " + why->second : std::string()));
+    const auto why = pod == nullptr ? std::string() : own_words(env, view, *pod);
+    missing.push_back(fmt::format("broker {} ({}{}{})", voter.id, voter.pod, why.empty() ? "" : ": ", why));
   }
   return missing;
 }
 
-std::string readiness_words(const cluster_view& view, const counts& brokers) {
+std::string readiness_words(const environment& env, const cluster_view& view, const counts& brokers) {
   auto words = fmt::format("{} of {} brokers are ready", brokers.ready, brokers.wanted);
-  const auto missing = missing_brokers(view);
+  const auto missing = missing_brokers(env, view);
   if (brokers.wanted > 1 && !missing.empty()) words += fmt::format("; missing: {}", fmt::join(missing, "; "));
   return words;
 }
@@ -98,7 +107,7 @@ bool may_keep(const environment& env, const cluster_view& view) {
 
 void set_ready(const environment& env, const cluster_view& view, conditions& list) {
   const auto brokers = count_brokers(view);
-  const auto words = readiness_words(view, brokers);
+  const auto words = readiness_words(env, view, brokers);
   const auto& state = *view.state;
   if (!brokers.serves()) {
     list.no("Ready", "BrokersNotReady", words);
@@ -120,14 +129,14 @@ void set_ready(const environment& env, const cluster_view& view, conditions& lis
   }
 }
 
-void set_degraded(const cluster_view& view, conditions& list) {
+void set_degraded(const environment& env, const cluster_view& view, conditions& list) {
   const auto brokers = count_brokers(view);
   if (brokers.wanted == 0)
     list.unknown("Degraded", "NoBrokers", "no broker runs yet");
   else if (brokers.all_ready())
     list.no("Degraded", "AllBrokersReady", "no broker is missing");
   else
-    list.yes("Degraded", "BrokersMissing", readiness_words(view, brokers));
+    list.yes("Degraded", "BrokersMissing", readiness_words(env, view, brokers));
 }
 
 void set_healthy(const environment& env, const cluster_view& view, conditions& list) {
@@ -332,7 +341,7 @@ json cluster_status(const environment& env, const cluster_view& view) {
   const auto& cluster = *view.cluster;
   conditions list(cluster.conditions, cluster.generation, env.now_s());
   set_ready(env, view, list);
-  set_degraded(view, list);
+  set_degraded(env, view, list);
   set_healthy(env, view, list);
   set_config(view, list);
   set_pending(view, list);

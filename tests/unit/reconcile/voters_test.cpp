@@ -203,6 +203,17 @@ TEST(voters, an_empty_volume_stays_out_and_is_named) {
   }
 }
 
+TEST(voters, those_that_crash_are_named_with_the_end_of_their_last_words) {
+  world w;
+  w.crash_message = "starting\nbraid-broker: wal.dir: no space left on device";
+  make_three(w);
+  w.settle();
+  for (const int id : {0, 1, 2}) {
+    EXPECT_THAT(w.message(api::cluster_type, "prod", "Degraded"),
+                HasSubstr(fmt::format("broker {0} (prod-a-{0}: braid-broker: wal.dir: no space left", id)));
+  }
+}
+
 TEST(voters, two_empty_volumes_found_no_second_cluster) {
   for (const int kept : {0, 1, 2}) {
     world w;
