@@ -38,8 +38,10 @@ result<std::unique_ptr<membership>> membership::open(membership_options options,
   if (options.voters.empty()) options.voters.push_back({options.id, {}, {}});
   std::ranges::sort(options.voters, {}, &voter_address::broker);
   BRAID_CHECK(std::ranges::find(options.voters, options.id, &voter_address::broker) != options.voters.end());
+  // Among several an empty folder founds nothing and has no vote: the broker can run, and say what it lacks.
+  const bool may_form = options.may_found || options.voters.size() > 1;
   BRAID_TRY(folders, storage::data_folders::open(environment.fs, environment.random,
-                                                 {options.data_dir, options.wal_dir, options.id, options.may_found}));
+                                                 {options.data_dir, options.wal_dir, options.id, may_form}));
   std::unique_ptr<membership> made(
       new membership(std::move(options), std::move(environment), std::move(on_fatal), std::move(folders)));
   BRAID_TRY_VOID(made->look_for_founding());

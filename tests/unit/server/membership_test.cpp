@@ -212,6 +212,17 @@ TEST_F(membership_test, under_existing_nobody_founds) {
   }
 }
 
+TEST_F(membership_test, under_existing_a_broker_with_empty_folders_runs_and_says_why_it_takes_no_part) {
+  start_all();
+  empty(1);
+  membership_options existing = options(1);
+  existing.may_found = false;
+  ASSERT_TRUE(start(1, existing).has_value());
+  loop_.advance(60s);
+  EXPECT_FALSE(of(1).is_born());
+  EXPECT_THAT(of(1).waits_for(), Contains(HasSubstr("in another life")));
+}
+
 TEST_F(membership_test, folders_and_configuration_that_do_not_fit_are_refused_in_words) {
   start_all();
   stop(0);
