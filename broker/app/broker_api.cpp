@@ -172,8 +172,10 @@ status broker_api::delete_topic(const std::string& name, const std::optional<std
   return {};
 }
 
+// Whoever stops a broker that never came to serve, or whose cluster has no leader, must not wait for that.
 result<admin_client::drain_state> broker_api::drain(std::chrono::milliseconds timeout) {
-  BRAID_TRY(self, broker());
+  if (!process_.serving_) return admin_client::drain_state{.draining = false, .last_broker = false, .leaderships = 0};
+  server::broker* self = process_.broker_.get();
   constexpr auto patience = 10'000ms;  // beyond what is to be waited for
   auto said = wait_for<result<server::drain_state>>(timeout + patience,
                                                     [&](auto done) { self->drain().begin(timeout, std::move(done)); });

@@ -96,6 +96,9 @@ def test_first_birth_needs_all_and_names_who_is_missing(t):
         return any("broker 1 is missing" in reason for reason in reasons)
     for broker in (cluster[0], cluster[2]):
         wait_until(lambda broker=broker: names_the_third(broker), "the missing broker is named")
+    began = time.monotonic()
+    equal(t.ctl(cluster[0], "drain", "--timeout", "120s")[:2], (0, "drain: the broker did not begin to drain\n"))
+    assert time.monotonic() - began < 30, "it waited for a broker that does not serve"
     cluster[1].spawn()
     cluster.wait_ready()
     ids = {json.loads(broker.http("/v1/cluster")[1])["clusterId"] for broker in cluster.brokers}
