@@ -109,9 +109,9 @@ sim-planted: build/release/build.ninja ## Search each planted bug among 1,000 se
 	@ninja -C build/release -j$(JOBS) braid-sim
 	@build/release/tests/sim/braid-sim --every-plant --seed $(SEED) --seeds 1000 $(if $(RECORD),--record tests/sim/planted.txt)
 
-chaos: build/release/build.ninja $(VENV_STAMP) ## Three real brokers under kills, pauses, partitions and power cuts for CHAOS_SECONDS=600 (root)
+chaos: build/release/build.ninja $(VENV_STAMP) $(JAVA_STAMP) ## Three real brokers under kills, pauses, partitions and power cuts for CHAOS_SECONDS=600 (root)
 	@ninja -C build/release -j$(JOBS) braid-broker
-	@$(PYTHON) tests/chaos/run.py --broker build/release/$(BROKER) --seconds $(CHAOS_SECONDS) --seed $(SEED)
+	@$(PYTHON) tests/chaos/run.py --broker build/release/$(BROKER) --java $(DEPS)/java --seconds $(CHAOS_SECONDS) --seed $(SEED)
 
 sim-long: ## Simulate 20,000 seeds of one broker, 5,000 of three
 	@$(MAKE) sim SIM_SEEDS=20000 SIM_CLUSTER_SEEDS=5000

@@ -2,7 +2,7 @@
 
 An acknowledgement is (producer, topic, partition, offset, number); what is read is {(topic, partition): [value by offset]}, a value being
 "PRODUCER NUMBER". A producer is one idempotent session: its numbers rise within each partition. Sets are values that were written to
-several partitions in one atomic request each.
+several partitions in one atomic request each. What readers saw meanwhile is a list of events, as reader.py writes them.
 """
 
 import collections
@@ -17,10 +17,13 @@ def parse(value):
     return (producer, int(number)) if number.isdigit() and producer else None
 
 
+KINDS = ("lost", "duplicated", "reordered", "torn", "unknown", "changed", "vanished", "skipped", "repeated", "reset")
+
+
 class Verdict:
     def __init__(self):
         self.checked = 0
-        self.faults = collections.OrderedDict((kind, []) for kind in ("lost", "duplicated", "reordered", "torn", "unknown"))
+        self.faults = collections.OrderedDict((kind, []) for kind in KINDS)
 
     def add(self, kind, words):
         self.faults[kind].append(words)
@@ -76,3 +79,28 @@ def check_sets(acknowledged, read, partitions, sent, verdict):
         for one, values in zip(partitions, held):
             if number not in values:
                 verdict.add("lost", f"{one[0]}-{one[1]}: set {number} was acknowledged and is not there")
+
+
+def check_reads(events, read, verdict):
+    """Of one reader: ("from", topic, partition, offset) where it placed itself, ("read", topic, partition, offset, value as repr() has it),
+    ("reset", topic, partition, words) when its place was said not to be there. Adds to `verdict`; how far it came, over all partitions."""
+    expected, farthest = {}, collections.Counter()
+    for what, topic, partition, where, *value in events:
+        one, name = (topic, partition), f"{topic}-{partition}"
+        if what == "from":
+            expected[one] = where
+            continue
+        if what == "reset":
+            verdict.add("reset", f"{name}: at offset {expected.get(one, 0)} a reader was told: {where}")
+            continue
+        if where != expected.get(one, 0):
+            verdict.add("skipped" if where > expected.get(one, 0) else "repeated",
+                        f"{name}: a reader got offset {where} where {expected.get(one, 0)} was to come")
+        expected[one] = where + 1
+        farthest[one] = max(farthest[one], where + 1)
+        held = read.get(one, [])
+        if where >= len(held):
+            verdict.add("vanished", f"{name} offset {where}: a reader saw {value[0]}, and nothing is there in the end")
+        elif repr(held[where]) != value[0]:
+            verdict.add("changed", f"{name} offset {where}: a reader saw {value[0]}, and in the end there is {held[where]!r}")
+    return sum(farthest.values())

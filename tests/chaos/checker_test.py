@@ -5,7 +5,7 @@ import collections
 import unittest
 
 import schedule
-from checker import Verdict, check, check_sets
+from checker import Verdict, check, check_reads, check_sets
 
 PARTITION = ("orders", 0)
 
@@ -62,6 +62,31 @@ class Checks(unittest.TestCase):
         self.assertEqual(self.sets([], ["s 1", "s 0"], ["s 1", "s 0"]), ["reordered"])
         self.assertEqual(self.sets([], ["s 0", "x 1"], ["s 0", "x 1"]), ["unknown"])
         self.assertEqual(self.sets([], ["s 0", "garbage"], ["s 0", "rubbish"]), ["unknown"])
+
+    def reads(self, *events):
+        """`events`: an offset where the reader placed itself, (offset, value) that it read, or words of a reset."""
+        verdict, lines = Verdict(), []
+        for one in events:
+            what = "from" if isinstance(one, int) else "reset" if isinstance(one, str) else "read"
+            lines.append((what, *PARTITION, one[0], repr(one[1])) if what == "read" else (what, *PARTITION, one))
+        seen = check_reads(lines, log("p 0", "p 1", "q 0"), verdict)
+        return [kind for kind, found in verdict.faults.items() if found], seen
+
+    def test_a_reader_that_saw_what_is_there_in_its_order(self):
+        self.assertEqual(self.reads(0, (0, b"p 0"), (1, b"p 1"), 1, (1, b"p 1"), (2, b"q 0")), ([], 3))
+
+    def test_a_reader_that_saw_another_value(self):
+        self.assertEqual(self.reads(0, (0, b"p 0"), (1, b"q 0"), 1, (1, b"p 1")), (["changed"], 2))
+        self.assertEqual(self.reads(0, (0, None)), (["changed"], 1))
+
+    def test_a_reader_that_saw_what_is_gone(self):
+        self.assertEqual(self.reads(2, (2, b"q 0"), (3, b"q 1")), (["vanished"], 4))
+
+    def test_a_reader_that_was_moved(self):
+        self.assertEqual(self.reads(0, (1, b"p 1"), (2, b"q 0")), (["skipped"], 3))
+        self.assertEqual(self.reads(1, (1, b"p 1"), (1, b"p 1"), (2, b"q 0")), (["repeated"], 3))
+        self.assertEqual(self.reads(2, (0, b"p 0")), (["repeated"], 1))
+        self.assertEqual(self.reads(0, (0, b"p 0"), "offset out of range"), (["reset"], 1))
 
 
 class Schedules(unittest.TestCase):

@@ -22,11 +22,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "integration")]
 import schedule  # noqa: E402
 from brokers import Cluster  # noqa: E402
-from checker import check, check_sets  # noqa: E402
+from clients import SETS, TOPICS, Clients, partitions_of  # noqa: E402
 
-TOPICS = ["orders:3", "inventory:2"]
-SETS = ["payments:1", "ledger:1"]
-PRODUCERS = 2
 LEAST_PER_SECOND = 500
 LEAST_OF_FULL_RUN = 500_000
 VICTIM_S = 10
@@ -117,10 +114,6 @@ def make_topics(cluster):
                 raise RuntimeError(f"CreateTopics {name}: {error} {words}")
 
 
-def partitions_of(topics):
-    return [(topic, p) for topic, _, count in (one.partition(":") for one in topics) for p in range(int(count))]
-
-
 def read_everything(cluster):
     """{(topic, partition): [value]} up to the ends, which are asked for after all writers have ended."""
     import confluent_kafka
@@ -144,33 +137,6 @@ def read_everything(cluster):
     return read
 
 
-def start_load(folder, bootstrap):
-    python = sys.executable
-    load = []
-    for i in range(PRODUCERS):
-        load.append(("producer", f"p{i}", folder / f"p{i}.txt", TOPICS))
-    load.append(("sets", "s0", folder / "s0.txt", SETS))
-    return [(kind, path, subprocess.Popen([python, str(HERE / "load.py"), kind, name, bootstrap, str(path), *topics]))
-            for kind, name, path, topics in load]
-
-
-def judge(load, read):
-    acknowledged, sets, sent = [], [], {}
-    for kind, path, _ in load:
-        for line in path.read_text().splitlines():
-            what, *words = line.split()
-            if what == "sent":
-                sent[words[0]] = int(words[1])
-            elif kind == "producer":
-                acknowledged.append((words[0], words[1], int(words[2]), int(words[3]), int(words[4])))
-            else:
-                sets.append((words[0], int(words[1])))
-    verdict = check(acknowledged, {one: read[one] for one in partitions_of(TOPICS)}, sent)
-    check_sets(sets, read, partitions_of(SETS), sent, verdict)
-    print(f"{len(sets)} atomic sets among them")
-    return verdict
-
-
 def compare_replicas(cluster, read):
     """Each of the others leads in turn, and gives the same."""
     seen = {cluster.wait_leader(set()).id}
@@ -188,12 +154,12 @@ def compare_replicas(cluster, read):
 
 def run(options, folder):
     cluster = Cluster(options.broker, folder)
-    load = []
+    clients = Clients(folder, cluster.bootstrap, options.java)
     try:
         cluster.start()
         make_topics(cluster)
         begun = time.monotonic()
-        load = start_load(folder, cluster.bootstrap)
+        clients.start()
         faults = Faults(cluster, begun)
         threads = []
         for fault in schedule.draw(options.seed, options.seconds, len(cluster.brokers)):
@@ -204,17 +170,13 @@ def run(options, folder):
             thread.join()
         cluster.wait_ready()
         lasted = time.monotonic() - begun
-        for _, path, process in load:
-            process.send_signal(signal.SIGTERM)
-        for _, path, process in load:
-            if process.wait(180) != 0:
-                raise RuntimeError(f"{path.name}: its writer ended with {process.returncode}")
+        clients.stop()
         cluster.wait_level()
         read = read_everything(cluster)
-        verdict = judge(load, read)
+        verdict, lacking = clients.judge(read)
         compare_replicas(cluster, read)
         rate = verdict.checked / lasted
-        lacking = schedule.missing(faults.counts, options.seconds)
+        lacking += schedule.missing(faults.counts, options.seconds)
         if options.seconds >= schedule.FULL_RUN_S and verdict.checked < LEAST_OF_FULL_RUN:
             lacking.append(f"{verdict.checked} acknowledged records, {LEAST_OF_FULL_RUN} are needed")
         print("faults: " + ", ".join(f"{count} {kind}" for kind, count in sorted(faults.counts.items())) + f" in {lasted:.0f} s")
@@ -228,16 +190,14 @@ def run(options, folder):
             print(f"invalid: {words}")
         return verdict.is_clean and not faults.failures and not lacking
     finally:
-        for _, _, process in load:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
+        clients.kill()
         cluster.close()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--broker", type=pathlib.Path, required=True)
+    parser.add_argument("--java", type=pathlib.Path, default=HERE.parents[1] / "build/deps/java", help="kafka-clients and what it needs")
     parser.add_argument("--seconds", type=float, default=120)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", action="store_true", help="leave logs and histories")
