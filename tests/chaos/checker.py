@@ -17,7 +17,7 @@ def parse(value):
     return (producer, int(number)) if number.isdigit() and producer else None
 
 
-KINDS = ("lost", "duplicated", "reordered", "torn", "unknown", "changed", "vanished", "skipped", "repeated", "reset")
+KINDS = ("lost", "duplicated", "reordered", "torn", "refused", "unknown", "changed", "vanished", "skipped", "repeated", "reset")
 
 
 class Verdict:
@@ -64,8 +64,9 @@ def check(acknowledged, read, sent):
     return verdict
 
 
-def check_sets(acknowledged, read, partitions, sent, verdict):
-    """`acknowledged`: (writer, number) of sets. One of which nothing is known may be there, whole; nothing else may. Adds to `verdict`."""
+def check_sets(acknowledged, refused, read, partitions, sent, verdict):
+    """`acknowledged`, `refused`: (writer, number) of sets, the latter of those that must be nowhere. One of which nothing is known may be
+    there, whole; nothing else may. Adds to `verdict`."""
     for kind, found in check([], {one: read[one] for one in partitions}, sent).faults.items():
         for words in found:
             verdict.add(kind, words)
@@ -74,6 +75,10 @@ def check_sets(acknowledged, read, partitions, sent, verdict):
         lacking = [f"{one[0]}-{one[1]}" for one, values in zip(partitions, held) if number not in values]
         if lacking:
             verdict.add("torn", f"set {number} is not in {', '.join(lacking)}")
+    for number in refused:
+        there = [f"{one[0]}-{one[1]}" for one, values in zip(partitions, held) if number in values]
+        if there:
+            verdict.add("refused", f"set {number} was refused for certain and is in {', '.join(there)}")
     for number in acknowledged:
         verdict.checked += len(partitions)
         for one, values in zip(partitions, held):

@@ -47,10 +47,10 @@ class Checks(unittest.TestCase):
             self.assertEqual(self.faults([], log(value)), ["unknown"], value)
         self.assertEqual(self.faults([], {PARTITION: [None]}), ["unknown"])
 
-    def sets(self, acknowledged, first, second):
+    def sets(self, acknowledged, first, second, refused=()):
         verdict = Verdict()
         read = {("a", 0): [v.encode() for v in first], ("b", 0): [v.encode() for v in second]}
-        check_sets(acknowledged, read, [("a", 0), ("b", 0)], {"s": 10}, verdict)
+        check_sets(acknowledged, refused, read, [("a", 0), ("b", 0)], {"s": 10}, verdict)
         return [kind for kind, found in verdict.faults.items() if found]
 
     def test_sets(self):
@@ -62,6 +62,11 @@ class Checks(unittest.TestCase):
         self.assertEqual(self.sets([], ["s 1", "s 0"], ["s 1", "s 0"]), ["reordered"])
         self.assertEqual(self.sets([], ["s 0", "x 1"], ["s 0", "x 1"]), ["unknown"])
         self.assertEqual(self.sets([], ["s 0", "garbage"], ["s 0", "rubbish"]), ["unknown"])
+
+    def test_refused_sets(self):
+        self.assertEqual(self.sets([("s", 1)], ["s 1"], ["s 1"], refused=[("s", 0)]), [])
+        self.assertEqual(self.sets([], ["s 0"], ["s 0"], refused=[("s", 0)]), ["refused"])
+        self.assertEqual(self.sets([], [], ["s 0"], refused=[("s", 0)]), ["torn", "refused"])
 
     def reads(self, *events):
         """`events`: an offset where the reader placed itself, (offset, value) that it read, or words of a reset."""

@@ -1,5 +1,6 @@
 """The clients of a run, each a process with a history, and the verdict over all histories."""
 
+import collections
 import pathlib
 import signal
 import subprocess
@@ -12,6 +13,8 @@ TOPICS = ["orders:3", "inventory:2"]
 SETS = ["payments:1", "ledger:1"]
 PRODUCERS = 2
 END_S = 180
+# What the writer of spoiled sets provokes: a broker that does not lead, an unknown partition, a record too large, a broken one.
+MUST_BE_REFUSED_WITH = (6, 17, 18, 87)
 
 
 def partitions_of(topics):
@@ -51,6 +54,7 @@ class Clients:
             "-cp", f"{self.java}/*", str(HERE / "Writer.java")], TOPICS)
         if self.set_topics:
             self.add("sets", "s0", self.load("sets"), SETS)
+            self.add("spoiled", "s1", self.load("spoiled"), SETS)
         self.add("reader", "r0", [sys.executable, str(HERE / "reader.py")], self.topics)
 
     @staticmethod
@@ -77,25 +81,31 @@ class Clients:
 
     def judge(self, read):
         """The verdict, and what would make it worth nothing."""
-        acknowledged, sets, sent = [], [], {}
-        for client in self.all:
-            if client.kind == "reader":
-                continue
+        acknowledged, sets, refused, sent = [], [], {}, {}
+        for client in (one for one in self.all if one.kind != "reader"):
             for line in client.lines():
                 what, *words = line.split()
                 if what == "sent":
                     sent[words[0]] = int(words[1])
+                elif what == "refused":
+                    refused[(words[0], int(words[1]))] = int(words[2])
                 elif client.kind == "producer":
                     acknowledged.append((words[0], words[1], int(words[2]), int(words[3]), int(words[4])))
                 else:
                     sets.append((words[0], int(words[1])))
         verdict = check(acknowledged, {one: read[one] for one in partitions_of(TOPICS)}, sent)
+        lacking = []
         if self.set_topics:
-            check_sets(sets, read, partitions_of(SETS), sent, verdict)
-            print(f"{len(sets)} atomic sets among them")
+            check_sets(sets, refused, read, partitions_of(SETS), sent, verdict)
+            codes = collections.Counter(refused.values())
+            print(f"{len(sets)} atomic sets among them; {len(refused)} more were refused for certain: "
+                  + ", ".join(f"{count} with error {code}" for code, count in sorted(codes.items())))
+            lacking += [f"no set was refused with error {code}" for code in MUST_BE_REFUSED_WITH if not codes[code]]
         java = sum(1 for one in acknowledged if one[0].startswith("j"))
         print(f"{java} records of Java's producer among them")
-        return verdict, [*self.judge_readers(read, verdict), *([] if java else ["no record of Java's producer was acknowledged"])]
+        if not java:
+            lacking.append("no record of Java's producer was acknowledged")
+        return verdict, lacking + self.judge_readers(read, verdict)
 
     def judge_readers(self, read, verdict):
         lacking = []

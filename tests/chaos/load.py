@@ -2,7 +2,9 @@
 """load.py KIND NAME BOOTSTRAP HISTORY TOPIC:PARTITIONS...: writes until SIGTERM, then waits for what is under way, and ends with 0.
 
 KIND producer: an idempotent producer of librdkafka; a line "ack SESSION TOPIC PARTITION OFFSET NUMBER" in HISTORY for each acknowledgement.
-KIND sets: one atomic write of the same value to the first partition of each topic after another; a line "ack NAME NUMBER" each.
+KIND sets: one atomic write of the same value to the first partition of each topic after another; a line "ack NAME NUMBER" each, or
+"refused NAME NUMBER" of one that was refused for certain.
+KIND spoiled: such writes of which most have a part that must be refused, or go to a broker that does not lead.
 At the end of each session "sent SESSION COUNT": numbers from 0 to COUNT - 1 were sent.
 """
 
@@ -13,7 +15,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integration"))
 import confluent_kafka  # noqa: E402
-import kafka_raw  # noqa: E402
+import sets  # noqa: E402
 
 UNDER_WAY = 500
 PER_SECOND = 2_000
@@ -67,53 +69,15 @@ def produce(name, bootstrap, history, topics):
         print(f"{name}: {given_up} sessions gave up on a record", file=sys.stderr)
 
 
-def leader_of(bootstrap, topic):
-    for address in bootstrap.split(","):
-        host, _, port = address.rpartition(":")
-        try:
-            with kafka_raw.Connection((host, int(port)), timeout=3) as connection:
-                brokers = {broker: (host, port) for broker, host, port in connection.brokers()}
-                leader = connection.metadata([topic])[topic][2][0][1]
-                if leader in brokers:
-                    return brokers[leader]
-        except (OSError, ValueError, KeyError, IndexError, kafka_raw.Closed):
-            continue
-    return None
-
-
-def write_sets(name, bootstrap, history, topics):
-    number, connection = 0, None
-    while not ended:
-        try:
-            if connection is None:
-                address = leader_of(bootstrap, topics[0][0])
-                if address is None:
-                    time.sleep(0.1)  # nobody leads, and nothing tells when somebody does
-                    continue
-                connection = kafka_raw.Connection(address, timeout=5)
-            value = f"{name} {number}".encode()
-            number += 1
-            answers = connection.produce_set([(topic, partition, kafka_raw.record_batch([value])) for topic, partition in topics])
-            if all(error == 0 for error, _, _ in answers):
-                history.write(f"ack {name} {number - 1}\n")
-            else:
-                connection.socket.close()
-                connection = None
-        except (OSError, ValueError, kafka_raw.Closed):
-            # Nothing is known of this set; another connection, and another set.
-            if connection is not None:
-                connection.socket.close()
-            connection = None
-    history.write(f"sent {name} {number}\n")
-    history.flush()
-
-
 def main():
     kind, name, bootstrap, path, *topics = sys.argv[1:]
     signal.signal(signal.SIGTERM, end)
     partitions = [(topic, p) for topic, _, count in (one.partition(":") for one in topics) for p in range(int(count))]
     with open(path, "w", buffering=1 << 16, encoding="ascii") as history:
-        (produce if kind == "producer" else write_sets)(name, bootstrap, history, partitions)
+        if kind == "producer":
+            produce(name, bootstrap, history, partitions)
+        else:
+            sets.write(name, bootstrap, history, partitions, kind == "spoiled", lambda: ended)
 
 
 if __name__ == "__main__":
