@@ -72,8 +72,7 @@ class Faults:
             else:
                 whom = ", ".join(str(broker.id) for broker in victims)
                 print(f"{time.monotonic() - self.begun:7.1f} s  {fault} ({whom})", flush=True)
-                self.hurt(fault, victims)
-                self.counts[fault.kind] += 1
+                self.counts[fault.kind] += self.hurt(fault, victims)
         except (OSError, RuntimeError, subprocess.SubprocessError) as e:
             self.failures.append(f"{fault}: {e}")
         finally:
@@ -81,6 +80,7 @@ class Faults:
                 broker.busy = False
 
     def hurt(self, fault, victims):
+        """Whether it did."""
         network = self.cluster.network
         if fault.kind == "pause":
             victims[0].pause()
@@ -90,6 +90,11 @@ class Faults:
             getattr(network, fault.kind)(victims[0].id)
             time.sleep(fault.seconds)
             network.heal(victims[0].id)
+        elif fault.kind == "failed_sync":
+            failed = victims[0].fail_sync()
+            time.sleep(fault.seconds)
+            victims[0].start()
+            return failed
         else:
             has_power = fault.kind == "kill"
             for broker in victims:
@@ -102,6 +107,7 @@ class Faults:
             time.sleep(fault.seconds)
             for broker in victims:
                 broker.start()
+        return True
 
 
 def make_topics(cluster):

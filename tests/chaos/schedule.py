@@ -3,13 +3,14 @@
 import random
 
 # How often, against each other. Those that lose what is not synced take longest to come back from.
-KINDS = {"kill": 5, "pause": 3, "cut_off": 3, "deafen": 2, "cut_off_from_all": 1, "power_cut": 3, "power_cut_of_all": 2}
+KINDS = {"kill": 5, "pause": 3, "cut_off": 3, "deafen": 2, "cut_off_from_all": 1, "power_cut": 3, "power_cut_of_all": 2,
+         "failed_sync": 3}
 
 
 # What a full run has to carry out, by what counts for it.
 FULL_RUN_S = 500
 REQUIRED = [(20, ("kill",)), (20, ("pause", "cut_off", "deafen", "cut_off_from_all")), (10, ("power_cut", "power_cut_of_all")),
-            (4, ("power_cut_of_all",))]
+            (4, ("power_cut_of_all",)), (4, ("failed_sync",))]
 
 
 def missing(counts, seconds):
@@ -35,7 +36,7 @@ def draw(seed, seconds, brokers):
     faults, at = [], 3.0
     while True:
         kind = chance.choices(list(KINDS), list(KINDS.values()))[0]
-        lasts = chance.uniform(0.2, 2.5) if "power" in kind or kind == "kill" else chance.uniform(1.0, 5.0)
+        lasts = chance.uniform(0.2, 2.5) if "power" in kind or kind in ("kill", "failed_sync") else chance.uniform(1.0, 5.0)
         victim = None if kind == "power_cut_of_all" else "leader" if chance.random() < 0.5 else chance.randrange(brokers)
         if at + lasts > seconds - 5:
             return faults
