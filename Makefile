@@ -9,6 +9,7 @@ CC := clang-19
 CXX := clang++-19
 DEPS := build/deps
 JAVA_STAMP := $(DEPS)/java/.stamp
+KAFKA_STAMP := $(DEPS)/kafka/.stamp
 VENV_STAMP := $(DEPS)/venv/.stamp
 CLIENTS_STAMP := $(DEPS)/clients/.stamp
 KAFKA_CLIENTS_JAR := $(CURDIR)/$(DEPS)/java/kafka-clients-4.4.0.jar
@@ -46,12 +47,21 @@ deps-quickstart:
 	@cmake/install-packages.sh cmake/packages.txt cmake/packages-clients.txt
 	@$(MAKE) $(JAVA_STAMP)
 
-$(JAVA_STAMP): tests/integration/java/pom.xml
-	@echo "java clients: fetching into $(DEPS)/java"
-	@rm -rf $(DEPS)/java
+# $(call fetch_jars,WHAT): what the pom.xml names, beside the stamp.
+define fetch_jars
+	@echo "$(1): fetching into $(@D)"
+	@rm -rf $(@D)
 	@mvn -q -B -Dstyle.color=never -f $< org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies \
-	  -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(DEPS)/java
+	  -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(@D)
 	@touch $@
+endef
+
+$(JAVA_STAMP): tests/integration/java/pom.xml
+	$(call fetch_jars,java clients)
+
+# Apache Kafka itself, to be compared with: only for targets that start it.
+$(KAFKA_STAMP): tests/kafka/pom.xml
+	$(call fetch_jars,apache kafka)
 
 # Debian's interpreter, where there is one: a version manager's shim may vanish under the venv.
 $(VENV_STAMP): tests/integration/requirements.txt
