@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <utility>
 
 #include <fmt/format.h>
@@ -35,7 +36,7 @@ struct mesh::line {
 
 struct mesh::known_peer {
   std::array<std::shared_ptr<line>, 2> lines;  // appends, all else
-  std::size_t heard = 0;                       // connections of its making
+  std::deque<std::uint64_t> taken;             // connections of its making, by their number
   uuid incarnation;
 };
 
@@ -181,19 +182,20 @@ void mesh::take(std::unique_ptr<io::stream> stream) {
   // What is known of the other end, once it has proven itself.
   const auto met = std::make_shared<std::optional<acquaintance>>();
   channel_callbacks callbacks;
-  callbacks.on_open = [this, met](const acquaintance& other) {
+  callbacks.on_open = [this, met, number](const acquaintance& other) {
     *met = other;
     --strangers_;
     ++stats_.connections_made;
     auto& peer = peers_[other.other.broker];
     if (peer == nullptr) peer = std::make_unique<known_peer>();
-    ++peer->heard;
+    peer->taken.push_back(number);
     peer->incarnation = other.other.incarnation;
+    make_room(*peer);
   };
   callbacks.on_frame = [this, met](const bytes& frame) { on_frame(**met, frame); };
   callbacks.on_closed = [this, met, number](const error&) {
     if (*met) {
-      --peers_.at((*met)->other.broker)->heard;
+      std::erase(peers_.at((*met)->other.broker)->taken, number);
     } else {
       --strangers_;
     }
@@ -204,6 +206,18 @@ void mesh::take(std::unique_ptr<io::stream> stream) {
       taking_handshake(self_, secrets_, environment_.random), options_.channel, std::move(callbacks));
   taken_.emplace(number, made);
   made->start();
+}
+
+// Of an end whose power went nobody hears; what its next life opens takes the place.
+void mesh::make_room(known_peer& of) {
+  while (of.taken.size() > options_.max_of_broker) {
+    const auto oldest = taken_.find(of.taken.front());
+    of.taken.pop_front();
+    ++stats_.made_room;
+    if (oldest == taken_.end()) continue;
+    oldest->second->close();
+    taken_.erase(oldest);
+  }
 }
 
 void mesh::on_frame(const acquaintance& from, const bytes& frame) {
@@ -229,7 +243,7 @@ peer_status mesh::status_of(model::broker_id broker) const {
   if (found == peers_.end()) return {};
   const known_peer& peer = *found->second;
   peer_status now;
-  now.heard = peer.heard > 0;
+  now.heard = !peer.taken.empty();
   now.incarnation = peer.incarnation;
   now.reachable = true;
   for (const auto& one : peer.lines) {

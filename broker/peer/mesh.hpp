@@ -3,7 +3,8 @@
 // data; what others open is only read. A connection that ends is made again, after a pause that grows.
 //
 // What cannot be sent now is dropped: Raft sends again what matters. Memory: each connection bounds what waits
-// (channel_limits); connections that others open are bounded in number until they have proven themselves.
+// (channel_limits); connections that others open are bounded in number, until they have proven themselves and
+// afterwards.
 //
 // Threads: all calls and callbacks on the executor of the environment. Errors: none go up; trouble() has words for
 // people, and counters are for metrics.
@@ -34,6 +35,7 @@ struct mesh_options {
   std::chrono::milliseconds shortest_pause{50};
   std::chrono::milliseconds longest_pause{2'000};
   std::size_t max_strangers = 64;  // connections of others that have not proven themselves yet
+  std::size_t max_of_broker = 8;   // that one broker has opened to us: the oldest make room
 };
 
 struct mesh_environment {
@@ -59,6 +61,7 @@ struct mesh_stats {
   std::uint64_t frames_refused = 0;     // could not be read, or were for nobody
   std::uint64_t connections_made = 0;   // that stood after their handshake, of either side
   std::uint64_t strangers_refused = 0;  // there were too many
+  std::uint64_t made_room = 0;          // connections that their broker has opened too many of after them
 };
 
 class mesh {
@@ -103,6 +106,7 @@ class mesh {
   struct known_peer;
 
   static bool is_append(const raft::message& message);
+  void make_room(known_peer& of);
   void connect(const std::shared_ptr<line>& of);
   void on_connected(const std::shared_ptr<line>& of, std::unique_ptr<io::stream> stream);
   void on_line_ended(const std::shared_ptr<line>& of, const error& why);

@@ -190,6 +190,23 @@ TEST_F(mesh_test, strangers_are_bounded) {
   EXPECT_TRUE(seen(2, 1).reachable) << "the silent ones are gone";
 }
 
+TEST_F(mesh_test, of_the_connections_of_one_broker_the_oldest_make_room) {
+  options_.max_of_broker = 4;
+  node& one = start(1, 11);
+  std::vector<std::unique_ptr<mesh>> doubles;
+  for (int i = 0; i < 6; ++i) {
+    start(2, 12);
+    nodes_.at(2).of->set_address(model::broker_id(1), at(1));
+    loop_.run_ready();
+    doubles.push_back(std::move(nodes_.at(2).of));
+  }
+  EXPECT_EQ(one.of->statistics().made_room, 8U);
+  EXPECT_TRUE(seen(1, 2).heard);
+  nodes_.at(2).of = std::move(doubles.back());
+  send(2, 12, 1, 11, 5);
+  EXPECT_EQ(one.heard.size(), 1U) << "the newest ones stand";
+}
+
 TEST_F(mesh_test, frames_for_nobody_are_counted) {
   start(1, 11);
   start(2, 12);
