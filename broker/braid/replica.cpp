@@ -65,6 +65,7 @@ replica::~replica() {
   environment_.timers.cancel(expiry_timer_);
   environment_.timers.cancel(hand_over_timer_);
   environment_.timers.cancel(hand_over_retry_);
+  environment_.timers.cancel(unsaid_timer_);
   if (gather_timer_) environment_.timers.cancel(*gather_timer_);
   if (held_timer_) environment_.timers.cancel(*held_timer_);
 }
@@ -95,6 +96,7 @@ void replica::stop() {
   while (!parked_.empty()) answer(parked_.begin()->first, fail(errc::stopped));
   for (auto& [index, waiting] : std::exchange(confirmed_, {})) waiting(fail(errc::stopped));
   if (on_handed_over_) std::exchange(on_handed_over_, nullptr)(fail(errc::stopped));
+  say_who_leads();
   purgatory_.stop();
   for (topic_waiter& waiter : std::exchange(topic_waiters_, {})) {
     environment_.timers.cancel(waiter.timer);
@@ -119,8 +121,8 @@ void replica::produce(produce_request request, unique_function<void()> accepted,
     refusal = errc::too_large;
   if (refusal) {
     accepted();
-    done(fail(refusal));
-    return;
+    if (refusal != errc::not_leader) return done(fail(refusal));
+    return when_leader_is_known([done = std::move(done)]() mutable { done(fail(errc::not_leader)); });
   }
   const request_id id = ++last_request_;
   parked_produce& parked = parked_[id];
@@ -199,7 +201,9 @@ bool replica::propose(built_entry entry) {
 
 // Nothing was taken, so nothing will be applied: whoever asked may try again at once.
 void replica::refuse(const built_entry& entry, const error& why) {
-  for (const request_id id : entry.requests) answer(id, fail(errc::not_leader, why.to_string()));
+  for (const request_id id : entry.requests) {
+    when_leader_is_known([this, id, words = why.to_string()] { answer(id, fail(errc::not_leader, words)); });
+  }
   for (const model::topic_id& topic : entry.topics) changing_.erase(topic);
 }
 
@@ -368,9 +372,9 @@ bool replica::may_answer(const fetch_request& request) const {
 }
 
 void replica::fetch(fetch_request request, unique_function<void(result<fetch_answer>)> done) {
-  if (stopped_ || failed_ || !may_answer(request)) {
-    done(fail(stopped_ ? errc::stopped : failed_ ? errc::storage_failed : errc::not_leader));
-    return;
+  if (stopped_ || failed_) return done(fail(stopped_ ? errc::stopped : errc::storage_failed));
+  if (!may_answer(request)) {
+    return when_leader_is_known([done = std::move(done)]() mutable { done(fail(errc::not_leader)); });
   }
   request.min_bytes = std::min(request.min_bytes, request.max_bytes);
   const io::time_point deadline = environment_.clock.now() + request.max_wait;
@@ -380,7 +384,9 @@ void replica::fetch(fetch_request request, unique_function<void(result<fetch_ans
 void replica::run_fetch(std::shared_ptr<fetch_request> request, io::time_point deadline,
                         unique_function<void(result<fetch_answer>)> done) {
   // One that waited while the office changed.
-  if (!stopped_ && !may_answer(*request)) return done(fail(errc::not_leader));
+  if (!stopped_ && !may_answer(*request)) {
+    return when_leader_is_known([done = std::move(done)]() mutable { done(fail(errc::not_leader)); });
+  }
   fetch_operation::run(machine_, group_->node().current_term(), group_->node().serves(), *request,
                        [this, alive = std::weak_ptr(alive_), request, deadline,
                         done = std::move(done)](fetch_operation::outcome outcome) mutable {

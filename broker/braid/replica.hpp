@@ -67,6 +67,8 @@ struct replica_options {
   io::duration linger{};
   std::uint64_t retain_bytes = 1ULL << 30U;                     // of the log, for voters that lag
   io::duration retry_interval = std::chrono::milliseconds(10);  // of what the group does not take now
+  // Who led answers what it refuses when it hears who leads now, or after so long.
+  io::duration successor_patience = std::chrono::milliseconds(500);
 };
 
 // What the braid's own environment is: everything outside comes in through here.
@@ -284,6 +286,9 @@ class replica final : private multiraft::state_machine, private multiraft::check
   void answer_lost(const raft::entry& entry);
   void drop_queue();
   void try_hand_over();
+  void look_for_successor();
+  void when_leader_is_known(unique_function<void()> say);
+  void say_who_leads();
   void look_whether_caught_up();
   void note_caught_up();
   void let_go_of_log();
@@ -373,6 +378,10 @@ class replica final : private multiraft::state_machine, private multiraft::check
   unique_function<void(status)> on_handed_over_;
   io::timer_id hand_over_timer_;
   io::timer_id hand_over_retry_;
+  bool was_leader_ = false;
+  bool awaits_successor_ = false;                // it led until now, and does not know who does
+  std::vector<unique_function<void()>> unsaid_;  // what is answered when it knows
+  io::timer_id unsaid_timer_;
   unique_function<void(bool)> on_serving_;
   unique_function<void(std::uint64_t)> on_deletions_applied_;
   bool tell_deletions_ = false;

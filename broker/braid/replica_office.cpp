@@ -35,6 +35,7 @@ void replica::note_office() {
 
 void replica::office_changed() {
   if (stopped_ || failed_) return;
+  look_for_successor();
   if (group_->node().current_role() != raft::role::leader) drop_queue();
   tell_serving();
   // What waits here is asked elsewhere, or looked at again.
@@ -53,9 +54,39 @@ void replica::snapshot_wanted(const raft::node_id& peer) {
 // What has no place in the log yet does not get one here any more.
 void replica::drop_queue() {
   if (held_) refuse(*std::exchange(held_, std::nullopt), {multiraft::make_error_code(multiraft::errc::not_leader), {}});
-  for (const request_id id : aggregator_.take_all()) answer(id, fail(errc::not_leader));
+  for (const request_id id : aggregator_.take_all()) {
+    when_leader_is_known([this, id] { answer(id, fail(errc::not_leader)); });
+  }
   changing_.clear();
   for (const in_flight_entry& one : in_flight_) changing_.insert(one.topics.begin(), one.topics.end());
+}
+
+// A client that hears that nobody leads goes through its back-off; one that hears who does goes there at once. Who led
+// until now hears of the next one soon, or a whole election is due.
+void replica::look_for_successor() {
+  const raft::node& node = group_->node();
+  const bool leads = node.current_role() == raft::role::leader;
+  if (std::exchange(was_leader_, leads) && !leads && node.leader().is_none()) {
+    awaits_successor_ = true;
+    environment_.timers.cancel(unsaid_timer_);
+    unsaid_timer_ = environment_.timers.schedule(options_.successor_patience, [this] { say_who_leads(); });
+  } else if (!node.leader().is_none()) {
+    // Once others can be told of it, too.
+    environment_.owner.post([this, alive = std::weak_ptr(alive_)] {
+      if (!alive.expired() && !group_->node().leader().is_none()) say_who_leads();
+    });
+  }
+}
+
+void replica::when_leader_is_known(unique_function<void()> say) {
+  if (!awaits_successor_ || stopped_) return say();
+  unsaid_.push_back(std::move(say));
+}
+
+void replica::say_who_leads() {
+  awaits_successor_ = false;
+  environment_.timers.cancel(unsaid_timer_);
+  for (auto& say : std::exchange(unsaid_, {})) say();
 }
 
 void replica::hand_over(io::duration timeout, unique_function<void(status)> done) {

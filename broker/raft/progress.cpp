@@ -91,7 +91,9 @@ bool progress::owes_commit(index commit) const {
 }
 
 bool progress::take_heard() {
+  constexpr std::uint32_t long_enough = 60;
   heard_before_ = std::exchange(heard_, false);
+  heard_in_a_row_ = heard_before_ ? std::min(heard_in_a_row_ + 1, long_enough) : 0;
   return heard_before_;
 }
 

@@ -60,6 +60,8 @@ class progress {
   bool take_heard();
   // It was heard lately: since the call before the last one.
   bool is_alive() const { return heard_ || heard_before_; }
+  // In how many calls of take_heard() in a row it had been heard, up to a bound.
+  std::uint32_t heard_in_a_row() const { return heard_in_a_row_; }
 
   std::uint64_t round = 0;  // the latest round of reads that it answered in this term
 
@@ -83,6 +85,7 @@ class progress {
   bool ping_ = false;
   bool heard_ = false;
   bool heard_before_ = false;
+  std::uint32_t heard_in_a_row_ = 0;
 };
 
 }  // namespace braidmq::raft

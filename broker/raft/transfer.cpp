@@ -1,4 +1,6 @@
 // Leadership handed over by wish (thesis, 3.10).
+#include <tuple>
+
 #include "raft/sending.hpp"
 
 namespace braidmq::raft {
@@ -6,11 +8,13 @@ namespace braidmq::raft {
 status node::transfer(const node_id& to) {
   if (role_ != role::leader) return fail(errc::not_leader);
   if (is_transferring()) return fail(errc::transferring);
+  // Of those that keep up, who has been there longest: to one that has just come back, clients have not found again.
+  const auto fitness = [this](const progress& peer) {
+    return std::tuple(peer.is_alive(), peer.match() >= commit_, peer.heard_in_a_row(), peer.match());
+  };
   const auto target =
       to.is_none() ? std::max_element(peers_.begin(), peers_.end(),
-                                      [](const progress& a, const progress& b) {
-                                        return std::pair(a.is_alive(), a.match()) < std::pair(b.is_alive(), b.match());
-                                      })
+                                      [&](const progress& a, const progress& b) { return fitness(a) < fitness(b); })
                    : std::find_if(peers_.begin(), peers_.end(), [&](const progress& peer) { return peer.id() == to; });
   if (target == peers_.end()) return fail(errc::no_such_voter);
   transfer_target_ = target->id();

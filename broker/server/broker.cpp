@@ -154,6 +154,7 @@ status broker::open_planes() {
   data.write_behind_max_bytes = options_.write_behind_max_bytes;
   data.write_behind_delay = options_.write_behind_delay;
   data.linger = options_.linger;
+  data.successor_patience = options_.election_timeout;
   data.newest_apply_level = options_.newest_apply_level;
   data.segments = [this](const braid::config_values& configs) { return segments_of(configs, options_); };
   data.retention = [this](const braid::config_values& configs) { return retention_of(configs, options_); };

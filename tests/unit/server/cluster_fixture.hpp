@@ -143,11 +143,14 @@ class ClusterTest : public ::testing::Test {
 
   template <class Response, class Request>
   std::optional<Response> ask(std::int32_t id, const Request& request, std::int16_t version) {
-    const protocol::api_description* api = protocol::find_api(Request::api_key);
-    const answer_to_come said = send(id, request, version);
+    return take<Response>(send(id, request, version), version);
+  }
+  template <class Response>
+  std::optional<Response> take(const answer_to_come& said, std::int16_t version) {
+    const protocol::api_description* api = protocol::find_api(Response::api_key);
     wait_for([&] { return said->has_value(); });
     if (!*said || !(*said)->has_value() || !(**said)->has_value()) {
-      ADD_FAILURE() << Request::name << ": " << (*said && !**said ? (*said)->error().to_string() : "no answer");
+      ADD_FAILURE() << Response::name << ": " << (*said && !**said ? (*said)->error().to_string() : "no answer");
       return std::nullopt;
     }
     byte_buffer whole;

@@ -338,6 +338,31 @@ TEST_F(KafkaClusterTest, ADrainedBrokerHasHandedOverWhatItLed) {
   EXPECT_NE(leader(), first);
 }
 
+TEST_F(KafkaClusterTest, WhoHasHandedOverRefusesWhenItKnowsWhoLeads) {
+  start_all();
+  make_topic("orders");
+  ASSERT_TRUE(wait_for([this] { return all_ready(); }));
+  const std::int32_t first = leader();
+  of(first).drain().begin(8s, [](const auto& /*said*/) {});
+  std::vector<answer_to_come> answers;
+  while (of(first).braid().office().leader.is_none() || of(first).braid().office().leader.broker == first) {
+    ASSERT_LT(answers.size(), 5'000U);
+    answers.push_back(send(first, produce_request("orders"), 12));
+    loop_.advance(1ms);
+    for (int task = 0; task < 3; ++task) loop_.run_one();
+  }
+  std::size_t refused = 0;
+  for (const answer_to_come& said : answers) {
+    const auto partition = take<protocol::produce_response>(said, 12)->responses.at(0).partition_responses.at(0);
+    if (partition.error_code == error_code::none) continue;
+    EXPECT_EQ(partition.error_code, error_code::not_leader_or_follower);
+    EXPECT_NE(partition.current_leader.leader_id, model::no_broker) << "a client would ask in vain who leads";
+    EXPECT_NE(partition.current_leader.leader_id, model::broker_id(first));
+    ++refused;
+  }
+  EXPECT_GT(refused, 0U);
+}
+
 TEST_F(KafkaClusterTest, ADrainGoesOnBehindWhoeverDoesNotWaitForIt) {
   start_all();
   ASSERT_TRUE(wait_for([this] { return all_ready(); }));
