@@ -22,6 +22,7 @@ SIM_ARGS = --seed $(SEED) --seeds $(SIM_SEEDS)
 FUZZ_SECONDS ?= 60
 CHAOS_SECONDS ?= 600
 BENCH_ARGS ?=
+PEERS_ARGS ?=
 RELEASE_TARGETS ?= braid-broker
 # What runs on more than one thread; the rest is single-threaded by design and simulated as such.
 TSAN_SUITES ?= admin braid io k8s net runtime storage wal
@@ -102,7 +103,7 @@ release: build/release/build.ninja ## Optimised broker in build/release
 
 # --- Check ------------------------------------------------------------------------------------------------------------
 
-.PHONY: test integration chaos sim sim-planted sim-long tsan ubsan fuzz bench lint format
+.PHONY: test integration chaos sim sim-planted sim-long tsan ubsan fuzz bench bench-peers lint format
 test: build $(JAVA_STAMP) $(VENV_STAMP) $(CLIENTS_STAMP) ## Unit, conformance, simulator smoke, operator, tidy and integration tests; ends with counts
 	@$(KUBE_TOOLS) helm kube-apiserver
 	@$(PYTHON) tests/run.py --build build/debug --jobs $(JOBS) $(if $(ONLY),--only '$(ONLY)')
@@ -138,11 +139,17 @@ fuzz: build/fuzz/build.ninja ## Run each fuzzer for FUZZ_SECONDS=60
 	@ninja -C build/fuzz -j$(JOBS) tests/fuzz/all
 	@tests/run_programs.sh build/fuzz '*_fuzz' -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix=build/fuzz/
 
-bench: build/bench/build.ninja build/release/build.ninja ## Micro-benchmarks, then a release broker against its targets (BENCH_ARGS='--only cpu')
+bench: build/bench/build.ninja build/release/build.ninja ## Micro-benchmarks, a release broker against its targets (BENCH_ARGS='--only cpu': no more), bench-peers
 	@ninja -C build/bench -j$(JOBS) tests/bench/all
 	@tests/run_programs.sh build/bench '*_bench'
 	@ninja -C build/release -j$(JOBS) broker_bench
 	@build/release/tests/bench/broker_bench --json build/release/bench.json $(BENCH_ARGS)
+	@$(if $(BENCH_ARGS),:,$(MAKE) bench-peers)
+
+bench-peers: build/release/build.ninja $(VENV_STAMP) $(KAFKA_STAMP) ## Three brokers of BraidMQ beside three of Apache Kafka 4.4 (PEERS_ARGS='--only atomic')
+	@ninja -C build/release -j$(JOBS) braid-broker braidctl kafka_load
+	@$(PYTHON) tests/bench/peers/run.py --broker build/release/$(BROKER) --load build/release/tests/bench/kafka_load \
+	  --kafka $(DEPS)/kafka --data build/release/bench-data --json build/release/peers.json $(PEERS_ARGS)
 
 lint: build ## clang-format, tree checks, clang-tidy, charts (what has not changed since it passed is skipped; FILES="..." picks some)
 	@$(KUBE_TOOLS) helm kubeconform
