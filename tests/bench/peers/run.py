@@ -10,21 +10,27 @@ import shutil
 import sys
 import tempfile
 
+import gaps
 import side_by_side
 from report import load_average, table, write_json
 from systems import Braid, Load, harness
 
-GROUPS = [*side_by_side.ROWS]
+GROUPS = [*side_by_side.ROWS, *gaps.ROWS]
 
 
 def measure(options, folder, show):
-    t = harness.Test("peers", options.broker, options.kafka)
-    try:
-        shared = [name for name in side_by_side.ROWS if name in options.only]
-        if shared:
-            side_by_side.measure(shared, Braid(t), options.kafka, folder, Load(options.load), options, show)
-    finally:
-        t.close()
+    for rows in (side_by_side.ROWS, gaps.ROWS):
+        names = [name for name in rows if name in options.only]
+        if not names:
+            continue
+        t = harness.Test("peers", options.broker, options.kafka)
+        try:
+            if rows is gaps.ROWS:
+                gaps.measure(names, t, options.kafka, options, show)
+            else:
+                side_by_side.measure(names, Braid(t), options.kafka, folder, Load(options.load), options, show)
+        finally:
+            t.close()
 
 
 def main():
@@ -40,6 +46,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=10, help="of each round")
     parser.add_argument("--warm-up", type=float, default=20, help="seconds before the first round of a row")
+    parser.add_argument("--kills", type=int, default=30)
+    parser.add_argument("--drains", type=int, default=20)
     parser.add_argument("--strict", action="store_true", help="end with 1 when a target is missed")
     options = parser.parse_args()
     options.data.mkdir(parents=True, exist_ok=True)
