@@ -16,11 +16,12 @@ using config = std::unique_ptr<rd_kafka_conf_t, decltype(&rd_kafka_conf_destroy)
 
 result<config> make_config(const producer_options& options) {
   config made(rd_kafka_conf_new(), &rd_kafka_conf_destroy);
-  const std::array<std::pair<const char*, std::string>, 5> settings = {{
+  const std::array<std::pair<const char*, std::string>, 6> settings = {{
       {"bootstrap.servers", options.bootstrap},
       {"linger.ms", std::to_string(options.linger_ms)},
       {"batch.size", "131072"},
       {"acks", "all"},
+      {"queue.buffering.max.messages", "20000"},  // all of it has to be answered in the end
       {"topic.metadata.refresh.interval.ms", "-1"},
   }};
   std::array<char, 512> words{};
