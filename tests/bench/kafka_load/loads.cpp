@@ -35,7 +35,7 @@ result<rate> as_many_as_possible(const load_options& options) {
   std::uint64_t acked = 0;
   const io::time_point from = now() + options.warm_up;
   const io::time_point until = from + options.lasts;
-  BRAID_TRY(client, producer::make({options.bootstrap, options.topic, linger_of_many_ms}, [&](std::uint64_t) {
+  BRAID_TRY(client, producer::make({options.bootstrap, options.topic, linger_of_many_ms}, [&] {
               ++acked;
               const io::time_point at = now();
               if (at >= from && at < until) ++made.counted;
@@ -45,7 +45,7 @@ result<rate> as_many_as_possible(const load_options& options) {
   while (now() < until) {
     for (std::uint64_t i = 0; i < between_polls; ++i) {
       const auto partition = static_cast<std::int32_t>(made.sent % static_cast<std::uint64_t>(options.partitions));
-      BRAID_TRY(taken, client->send(partition, value, 0));
+      BRAID_TRY(taken, client->send(partition, value));
       if (!taken) {
         BRAID_TRY_VOID(client->wait(std::chrono::milliseconds(10)));
         break;
@@ -62,14 +62,14 @@ result<rate> as_many_as_possible(const load_options& options) {
 result<latencies> one_by_one(const load_options& options) {
   latencies made;
   bool acked = false;
-  BRAID_TRY(client, producer::make({options.bootstrap, options.topic}, [&](std::uint64_t) { acked = true; }));
+  BRAID_TRY(client, producer::make({options.bootstrap, options.topic}, [&] { acked = true; }));
   const std::string value = value_of(options.record_bytes);
   const io::time_point from = now() + options.warm_up;
   const io::time_point until = from + options.lasts;
   while (now() < until) {
     const io::time_point sent_at = now();
     acked = false;
-    BRAID_TRY(taken, client->send(0, value, 0));
+    BRAID_TRY(taken, client->send(0, value));
     if (!taken) return fail(std::make_error_code(std::errc::no_buffer_space), "one record");
     while (!acked) {
       BRAID_TRY_VOID(client->wait(patience));

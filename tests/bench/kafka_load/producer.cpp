@@ -59,17 +59,16 @@ producer::~producer() {
 void producer::on_delivery(rd_kafka_s* /*from*/, const rd_kafka_message_s* message, void* self) {
   auto& of = *static_cast<producer*>(self);
   if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
-    of.on_ack_(reinterpret_cast<std::uintptr_t>(message->_private));
+    of.on_ack_();
   } else if (of.refusal_.empty()) {
     of.refusal_ = rd_kafka_err2str(message->err);
   }
 }
 
-result<bool> producer::send(std::int32_t partition, std::string_view value, std::uint64_t tag) {
+result<bool> producer::send(std::int32_t partition, std::string_view value) {
   // librdkafka takes a payload that is not const, and copies it.
   void* payload = const_cast<char*>(value.data());
-  if (rd_kafka_produce(topic_, partition, RD_KAFKA_MSG_F_COPY, payload, value.size(), nullptr, 0,
-                       reinterpret_cast<void*>(tag)) == 0) {
+  if (rd_kafka_produce(topic_, partition, RD_KAFKA_MSG_F_COPY, payload, value.size(), nullptr, 0, nullptr) == 0) {
     return true;
   }
   if (rd_kafka_last_error() == RD_KAFKA_RESP_ERR__QUEUE_FULL) return false;

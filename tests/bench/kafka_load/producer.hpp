@@ -26,8 +26,8 @@ struct producer_options {
 
 class producer {
  public:
-  // Of a record, with what it was sent with; a record that was refused ends wait() instead.
-  using ack_function = std::function<void(std::uint64_t tag)>;
+  // Of each record; one that was refused ends wait() instead.
+  using ack_function = std::function<void()>;
 
   static result<std::unique_ptr<producer>> make(const producer_options& options, ack_function on_ack);
   // Drops what is under way.
@@ -36,7 +36,7 @@ class producer {
   producer& operator=(const producer&) = delete;
 
   // The value is copied. False when so many are under way that wait() has to come first.
-  result<bool> send(std::int32_t partition, std::string_view value, std::uint64_t tag);
+  result<bool> send(std::int32_t partition, std::string_view value);
   // At most so long for the next acknowledgements.
   status wait(std::chrono::milliseconds most);
   // Until nothing is under way.

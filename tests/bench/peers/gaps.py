@@ -25,7 +25,7 @@ class Steady:
         self.acks = [[] for _ in range(PARTITIONS)]  # seconds since 1970, of each partition
         self.process = subprocess.Popen([*command, braid.bootstrap, topic, str(PARTITIONS), str(RATE)], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)
-        self.reader = threading.Thread(target=self.read)
+        self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
         self.wait_flowing(since=0)
 

@@ -7,6 +7,7 @@ Rows of side_by_side.py and gaps.py, with targets; 0 when everything could be me
 import argparse
 import pathlib
 import shutil
+import signal
 import sys
 import tempfile
 
@@ -50,6 +51,8 @@ def main():
     parser.add_argument("--drains", type=int, default=20)
     parser.add_argument("--strict", action="store_true", help="end with 1 when a target is missed")
     options = parser.parse_args()
+    # Brokers have sessions of their own: they end with us, however we are ended.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     options.data.mkdir(parents=True, exist_ok=True)
     tempfile.tempdir = str(options.data)
     folder = pathlib.Path(tempfile.mkdtemp(prefix="peers-"))

@@ -121,7 +121,11 @@ class Transactions:
 
     def close(self):
         self.process.stdin.close()
-        self.process.wait(30)
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:  # it waits for a broker that is gone
+            self.process.kill()
+            self.process.wait()
 
 
 def java(jars, program, *arguments):
