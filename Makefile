@@ -103,7 +103,7 @@ release: build/release/build.ninja ## Optimised broker in build/release
 
 # --- Check ------------------------------------------------------------------------------------------------------------
 
-.PHONY: test integration chaos sim sim-planted sim-long tsan ubsan fuzz bench bench-peers lint format
+.PHONY: test integration chaos chaos-peer sim sim-planted sim-long tsan ubsan fuzz bench bench-peers lint format
 test: build $(JAVA_STAMP) $(VENV_STAMP) $(CLIENTS_STAMP) ## Unit, conformance, simulator smoke, operator, tidy and integration tests; ends with counts
 	@$(KUBE_TOOLS) helm kube-apiserver
 	@$(PYTHON) tests/run.py --build build/debug --jobs $(JOBS) $(if $(ONLY),--only '$(ONLY)')
@@ -123,6 +123,10 @@ sim-planted: build/release/build.ninja ## Search each planted bug among 1,000 se
 chaos: build/release/build.ninja $(VENV_STAMP) $(JAVA_STAMP) ## Three real brokers under kills, pauses, partitions and power cuts for CHAOS_SECONDS=600 (root)
 	@ninja -C build/release -j$(JOBS) braid-broker
 	@$(PYTHON) tests/chaos/run.py --broker build/release/$(BROKER) --java $(DEPS)/java --seconds $(CHAOS_SECONDS) --seed $(SEED)
+
+chaos-peer: $(VENV_STAMP) $(JAVA_STAMP) $(KAFKA_STAMP) ## The same load and checker over Apache Kafka: clean, and with acks=1 its loss is found (root)
+	@$(PYTHON) tests/chaos/run.py --target kafka --java $(DEPS)/java --kafka $(DEPS)/kafka --seconds 20
+	@$(PYTHON) tests/chaos/run.py --target kafka --acks 1 --java $(DEPS)/java --kafka $(DEPS)/kafka --seconds 5
 
 sim-long: ## Simulate 20,000 seeds of one broker, 5,000 of three
 	@$(MAKE) sim SIM_SEEDS=20000 SIM_CLUSTER_SEEDS=5000

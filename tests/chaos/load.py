@@ -2,6 +2,7 @@
 """load.py KIND NAME BOOTSTRAP HISTORY TOPIC:PARTITIONS...: writes until SIGTERM, then waits for what is under way, and ends with 0.
 
 KIND producer: an idempotent producer of librdkafka; a line "ack SESSION TOPIC PARTITION OFFSET NUMBER" in HISTORY for each acknowledgement.
+KIND acks1: the same with what the leader alone has acknowledged, not idempotent, and never sent again.
 KIND sets: one atomic write of the same value to the first partition of each topic after another; a line "ack NAME NUMBER" each, or
 "refused NAME NUMBER" of one that was refused for certain.
 KIND spoiled: such writes of which most have a part that must be refused, or go to a broker that does not lead.
@@ -19,6 +20,7 @@ import sets  # noqa: E402
 
 UNDER_WAY = 500
 PER_SECOND = 2_000
+PRODUCERS = {"producer": {"enable.idempotence": True}, "acks1": {"enable.idempotence": False, "acks": 1, "retries": 0}}
 
 ended = False
 
@@ -28,7 +30,7 @@ def end(*_):
     ended = True
 
 
-def produce(name, bootstrap, history, topics):
+def produce(name, bootstrap, history, topics, settings):
     """A producer that has given up on a record begins anew under another name: what was under way is unknown, and its numbers end."""
     session, given_up = 0, 0
     while not ended:
@@ -46,7 +48,7 @@ def produce(name, bootstrap, history, topics):
             history.write(f"ack {own} {message.topic()} {message.partition()} {message.offset()} {number}\n")
 
         out = confluent_kafka.Producer({
-            "bootstrap.servers": bootstrap, "enable.idempotence": True, "linger.ms": 2, "message.timeout.ms": 120_000,
+            "bootstrap.servers": bootstrap, **settings, "linger.ms": 2, "message.timeout.ms": 120_000,
             "socket.timeout.ms": 5_000, "request.timeout.ms": 5_000, "socket.connection.setup.timeout.ms": 2_000,
             "reconnect.backoff.max.ms": 500, "log_level": 0, "on_delivery": delivered})
         number, next_at = 0, time.monotonic()
@@ -74,8 +76,8 @@ def main():
     signal.signal(signal.SIGTERM, end)
     partitions = [(topic, p) for topic, _, count in (one.partition(":") for one in topics) for p in range(int(count))]
     with open(path, "w", buffering=1 << 16, encoding="ascii") as history:
-        if kind == "producer":
-            produce(name, bootstrap, history, partitions)
+        if kind in PRODUCERS:
+            produce(name, bootstrap, history, partitions, PRODUCERS[kind])
         else:
             sets.write(name, bootstrap, history, partitions, kind == "spoiled", lambda: ended)
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """run.py --broker PROGRAM [--seconds S] [--seed N]: three brokers under load and faults, then the verdict over every acknowledged record.
+run.py --target kafka [--acks 1]: the same load and checker over Apache Kafka, to see that they find what is lost.
 
 Needs root: namespaces of network and mounts, loop devices, nftables. Everything happens in namespaces of this run's own, and ends with it.
 Prints each fault, then "N acknowledged records checked: ..."; ends with 1 when a record is lost, doubled, out of order or torn, when
@@ -20,9 +21,11 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "integration")]
+import peer  # noqa: E402
 import schedule  # noqa: E402
+import topics  # noqa: E402
 from brokers import Cluster  # noqa: E402
-from clients import SETS, TOPICS, Clients, partitions_of  # noqa: E402
+from clients import SETS, TOPICS, Clients  # noqa: E402
 
 LEAST_PER_SECOND = 500
 LEAST_OF_FULL_RUN = 500_000
@@ -110,39 +113,6 @@ class Faults:
         return True
 
 
-def make_topics(cluster):
-    import kafka_raw
-    with kafka_raw.Connection((cluster.brokers[0].host, 9092)) as connection:
-        for one in TOPICS + SETS:
-            name, _, partitions = one.partition(":")
-            error, words = connection.create_topic(name, int(partitions))
-            if error:
-                raise RuntimeError(f"CreateTopics {name}: {error} {words}")
-
-
-def read_everything(cluster):
-    """{(topic, partition): [value]} up to the ends, which are asked for after all writers have ended."""
-    import confluent_kafka
-    consumer = confluent_kafka.Consumer({"bootstrap.servers": cluster.bootstrap, "group.id": "unused", "enable.auto.commit": False,
-                                         "check.crcs": True, "log_level": 0})
-    read = {one: [] for one in partitions_of(TOPICS + SETS)}
-    consumer.assign([confluent_kafka.TopicPartition(topic, p, 0) for topic, p in read])
-    ends = {one: consumer.get_watermark_offsets(confluent_kafka.TopicPartition(*one), timeout=30)[1] for one in read}
-    end = time.monotonic() + 300
-    while any(len(values) < ends[one] for one, values in read.items()):
-        if time.monotonic() > end:
-            raise RuntimeError("the final read does not end")
-        for message in consumer.consume(5000, 0.5):
-            if message.error():
-                continue
-            values = read[(message.topic(), message.partition())]
-            if message.offset() != len(values):
-                raise RuntimeError(f"{message.topic()}-{message.partition()}: offset {message.offset()} follows {len(values) - 1}")
-            values.append(message.value())
-    consumer.close()
-    return read
-
-
 def compare_replicas(cluster, read):
     """Each of the others leads in turn, and gives the same."""
     seen = {cluster.wait_leader(set()).id}
@@ -150,7 +120,7 @@ def compare_replicas(cluster, read):
         before = cluster.wait_leader(set())
         before.kill()
         now = cluster.wait_leader({before.id})
-        if now.id not in seen and read_everything(cluster) != read:
+        if now.id not in seen and topics.read_everything(cluster.bootstrap, TOPICS + SETS) != read:
             raise RuntimeError(f"broker {now.id} gives other records than broker {before.id}")
         seen.add(now.id)
         before.start()
@@ -160,12 +130,15 @@ def compare_replicas(cluster, read):
 
 def run(options, folder):
     cluster = Cluster(options.broker, folder)
-    clients = Clients(folder, cluster.bootstrap, options.java)
+    clients = Clients(folder, cluster.bootstrap)
     try:
         cluster.start()
-        make_topics(cluster)
+        topics.make((cluster.brokers[0].host, 9092), TOPICS + SETS)
+        clients.start_java(options.java, TOPICS)
         begun = time.monotonic()
-        clients.start()
+        clients.start_producers("producer", TOPICS)
+        clients.start_sets(SETS)
+        clients.start_reader(TOPICS + SETS)
         faults = Faults(cluster, begun)
         threads = []
         for fault in schedule.draw(options.seed, options.seconds, len(cluster.brokers)):
@@ -178,8 +151,8 @@ def run(options, folder):
         lasted = time.monotonic() - begun
         clients.stop()
         cluster.wait_level()
-        read = read_everything(cluster)
-        verdict, lacking = clients.judge(read)
+        read = topics.read_everything(cluster.bootstrap, TOPICS + SETS)
+        verdict, lacking = clients.judge(read, SETS)
         compare_replicas(cluster, read)
         rate = verdict.checked / lasted
         lacking += schedule.missing(faults.counts, options.seconds)
@@ -202,13 +175,19 @@ def run(options, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--broker", type=pathlib.Path, required=True)
-    parser.add_argument("--java", type=pathlib.Path, default=HERE.parents[1] / "build/deps/java", help="kafka-clients and what it needs")
+    deps = HERE.parents[1] / "build/deps"
+    parser.add_argument("--target", choices=["braidmq", "kafka"], default="braidmq", help="kafka: see peer.py")
+    parser.add_argument("--broker", type=pathlib.Path, help="BraidMQ's program")
+    parser.add_argument("--acks", choices=["all", "1"], default="all", help="1: only with kafka, which has to lose records")
+    parser.add_argument("--java", type=pathlib.Path, default=deps / "java", help="kafka-clients and what it needs")
+    parser.add_argument("--kafka", type=pathlib.Path, default=deps / "kafka", help="Apache Kafka's jars")
     parser.add_argument("--seconds", type=float, default=120)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", action="store_true", help="leave logs and histories")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.target == "braidmq" and (options.broker is None or options.acks != "all"):
+        parser.error("braidmq needs --broker, and acknowledges for all")
     if not options.inside:
         enter_namespaces()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -219,7 +198,7 @@ def main():
     print(f"seed {options.seed}, {options.seconds:.0f} s", flush=True)
     ok = False
     try:
-        ok = run(options, folder)
+        ok = (peer.run if options.target == "kafka" else run)(options, folder)
     except Exception as e:  # Whatever ends a run is its failure.
         print(f"failed: {e!r}")
     finally:
