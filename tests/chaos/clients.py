@@ -50,15 +50,9 @@ class Clients:
             self.add(kind, f"p{i}", self.load(kind), topics)
 
     def start_java(self, jars, topics):
-        """It takes long to start; this waits for its first acknowledgements."""
-        writer = self.add("java", "j0", [
+        self.add("java", "j0", [
             "java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx128m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
             "-cp", f"{jars}/*", str(HERE / "Writer.java")], topics)
-        end = time.monotonic() + BEGIN_S
-        while not writer.has_begun():
-            if time.monotonic() > end or writer.process.poll() is not None:
-                raise RuntimeError("nothing of Java was acknowledged")
-            time.sleep(0.1)  # another process writes, and nothing tells
 
     def start_sets(self, topics):
         self.add("sets", "s0", self.load("sets"), topics)
@@ -73,7 +67,15 @@ class Clients:
 
     def add(self, kind, name, command, topics):
         self.all.append(Client(kind, name, self.folder, [*command, name, self.bootstrap], topics))
-        return self.all[-1]
+
+    def wait_java(self):
+        """Until something of it was acknowledged: it takes long to start."""
+        writer = next(one for one in self.all if one.kind == "java")
+        end = time.monotonic() + BEGIN_S
+        while not writer.has_begun():
+            if time.monotonic() > end or writer.process.poll() is not None:
+                raise RuntimeError("nothing of Java was acknowledged")
+            time.sleep(0.1)  # another process writes, and nothing tells
 
     def stop(self):
         """The writers first: what they wrote is there to be read."""

@@ -44,6 +44,7 @@ def leave_alone(options, cluster, clients):
     clients.start_java(options.java, TOPICS)
     clients.start_producers("producer", TOPICS)
     clients.start_reader(TOPICS)
+    clients.wait_java()
     time.sleep(options.seconds)  # the run lasts so long
     clients.stop()
     verdict, lacking = clients.judge(topics.read_everything(cluster.bootstrap, TOPICS))
