@@ -15,6 +15,7 @@ import confluent_kafka
 
 FOLLOW_S = 8
 BACK = 5_000
+RESETS = {confluent_kafka.KafkaError._AUTO_OFFSET_RESET, confluent_kafka.KafkaError.OFFSET_OUT_OF_RANGE}
 
 ended = False
 
@@ -39,7 +40,7 @@ def follow(bootstrap, history, positions, seconds):
             one = message.topic(), message.partition()
             if message.error():
                 # Of a broker that is away it says something else, and tries again.
-                if message.error().code() in (confluent_kafka.KafkaError._AUTO_OFFSET_RESET, confluent_kafka.KafkaError.OFFSET_OUT_OF_RANGE):
+                if message.error().code() in RESETS:
                     history.write(f"reset {one[0]} {one[1]} {str(message.error().str()).splitlines()[0]}\n")
                     is_lost = True
                 continue
