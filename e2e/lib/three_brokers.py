@@ -8,12 +8,24 @@ from lib.load import Load
 from lib.product import Product
 
 PARTITIONS = 3
+SPOILED = "e2e-spoiled"
 
 
 class ThreeBrokers(Product):
     namespace = "braidmq-e2e-three"
     brokers = 3
     operator_values = {"crds": {"install": False}}
+
+    def installed(self):
+        """As of any product; one that was spoiled is made anew."""
+        namespace = self.kube.get("namespaces", None, self.namespace)
+        if namespace and SPOILED in namespace["metadata"].get("labels", {}):
+            self.wipe()
+        return super().installed()
+
+    def spoil(self):
+        """Nobody else is to use this installation: what a promise does to it cannot be mended."""
+        self.kube.patch("namespaces", None, self.namespace, {"metadata": {"labels": {SPOILED: "yes"}}})
 
     def await_ready(self, seconds=120):
         """Cluster Ready with no broker missing, and the pods too; the first pod."""
