@@ -167,8 +167,9 @@ void membership::start(unique_function<void()> born) {
       run(birth_->heard({from.other.broker.value(), from.other.incarnation}, *theirs));
     });
     metadata_mesh_->on_reach([this](model::broker_id broker, const peer::acquaintance* other) {
+      const bool is_there = other != nullptr && may_be_voter({broker.value(), other->other.incarnation});
       for (std::size_t i = 0; i < options_.voters.size(); ++i) {
-        if (options_.voters[i].broker == broker) reachable_[i] = other != nullptr;
+        if (options_.voters[i].broker == broker) reachable_[i] = is_there;
       }
       if (other == nullptr) {
         birth_->gone(broker);
@@ -176,12 +177,17 @@ void membership::start(unique_function<void()> born) {
       } else {
         metadata_mesh_->send(broker, to_frame(birth_->durable()));
       }
-      for (auto& listener : on_reach_) listener(broker, other != nullptr);
+      for (auto& listener : on_reach_) listener(broker, is_there);
     });
     for (const voter_address& one : options_.voters) metadata_mesh_->set_address(one.broker, one.metadata);
     run(birth_->start());
     tell_now_and_then();
   });
+}
+
+// A broker that lost its volume comes back in another life, in which it has no part in this cluster.
+bool membership::may_be_voter(const raft::node_id& life) const {
+  return !born_ || std::ranges::find(founding_.voters, life) != founding_.voters.end();
 }
 
 void membership::run(peer::birth::step step) {

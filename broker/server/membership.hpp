@@ -87,7 +87,8 @@ class membership {
   bool may_found() const { return options_.may_found; }
   bool is_alone() const { return options_.voters.size() <= 1; }
 
-  // Whether the voter can be sent messages of the metadata quorum now; of this broker always.
+  // Whether the voter, in the life that the founding knows, can be sent messages of the metadata quorum now; of this
+  // broker always.
   bool is_reachable(model::broker_id broker) const;
 
   // A connection that another broker has opened to one of the two ports. On that port's executor.
@@ -119,6 +120,7 @@ class membership {
   status look_for_founding();
   peer::identity identity() const;
   void make_braid_mesh();
+  bool may_be_voter(const raft::node_id& life) const;
   void run(peer::birth::step step);
   void write_down(const peer::birth_state& state);
   void tell_all();

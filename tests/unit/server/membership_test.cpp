@@ -214,6 +214,7 @@ TEST_F(membership_test, under_existing_nobody_founds) {
 
 TEST_F(membership_test, under_existing_a_broker_with_empty_folders_runs_and_says_why_it_takes_no_part) {
   start_all();
+  EXPECT_TRUE(of(0).is_reachable(model::broker_id(1)));
   empty(1);
   membership_options existing = options(1);
   existing.may_found = false;
@@ -221,6 +222,7 @@ TEST_F(membership_test, under_existing_a_broker_with_empty_folders_runs_and_says
   loop_.advance(60s);
   EXPECT_FALSE(of(1).is_born());
   EXPECT_THAT(of(1).waits_for(), Contains(HasSubstr("in another life")));
+  EXPECT_FALSE(of(0).is_reachable(model::broker_id(1))) << "nothing can be handed over to it";
 }
 
 TEST_F(membership_test, folders_and_configuration_that_do_not_fit_are_refused_in_words) {
