@@ -99,6 +99,8 @@ class client {
   workload_context& context() { return context_; }
   history& log() { return context_.log; }
   const history& log() const { return context_.log; }
+  // At the next turn, to whoever leads by what was heard last.
+  void go_elsewhere() { moves_ = true; }
   const known_topic* any_topic();
   const known_topic* any_lasting_topic();  // one that does not churn
   std::int16_t any_version(std::int16_t lowest, std::int16_t highest) {

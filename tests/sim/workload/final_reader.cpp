@@ -56,6 +56,7 @@ void final_reader::ask_who_leads() {
     asks_who_leads_ = false;
     ++tries_;
     if (body) call->take(body, newest_metadata);
+    go_elsewhere();
   });
 }
 
@@ -93,6 +94,7 @@ void final_reader::write_next() {
 }
 
 void final_reader::read_next() {
+  if (asks_who_leads_) return ask_who_leads();
   const topic_partition_id target = *left_.begin();
   fetch_wish wish;
   wish.max_wait_ms = 0;
@@ -142,6 +144,8 @@ void final_reader::begin_at_start_of(const topic_partition_id& target) {
     if (!response) return log().violation("protocol", "list offsets: " + response.error().to_string());
     const auto& answer = response->topics.at(0).partitions.at(0);
     if (answer.error_code == protocol::error_code::none) content_[target] = {answer.offset.value(), {}};
+    // Any replica gives records, and only the leader says where they begin.
+    if (answer.error_code == protocol::error_code::not_leader_or_follower) asks_who_leads_ = true;
   });
 }
 
