@@ -56,7 +56,7 @@ std::string run_apart(const std::function<std::string()>& what) {
     run_child(answers[1], what);
   }
   ::close(answers[1]);
-  const std::string said = read_all(answers[0]);
+  std::string said = read_all(answers[0]);
   ::close(answers[0]);
   int status = 0;
   BRAID_CHECK(::waitpid(child, &status, 0) == child, "waitpid: {}", std::strerror(errno));
