@@ -45,6 +45,7 @@ server::broker_options options_of(const config::broker_config& config, const run
   options.wal_dir = config.wal_dir;
   options.pushed = config.pushed_listeners;
   if (!config.rack.empty()) options.rack = config.rack;
+  options.rack_aware_reads = config.replica_selector != "leader";
   options.heartbeat = std::chrono::milliseconds(config.heartbeat_ms);
   options.election_timeout = std::chrono::milliseconds(config.election_timeout_ms);
   options.wal_file_bytes = static_cast<std::uint64_t>(config.wal_file_bytes);

@@ -32,6 +32,7 @@ struct broker_config {
   std::int64_t heartbeat_ms = 0;
   std::int64_t election_timeout_ms = 0;
   std::string rack;
+  std::string replica_selector;  // one of the key's choices
   std::string data_dir;
   std::string wal_dir;  // never empty: data.dir + "/wal" when not given
   std::string listeners_text;

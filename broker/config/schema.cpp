@@ -20,7 +20,7 @@ constexpr std::int64_t int32_max = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t int64_max = std::numeric_limits<std::int64_t>::max();
 
 // clang-format off
-const std::array<key_spec, 49> keys = {{
+const std::array<key_spec, 50> keys = {{
     {.name = "broker.id", .member = &broker_config::broker_id, .default_value = "0", .min = 0, .max = int32_max,
      .words = "Number of this broker, unique in the cluster and the same for ever"},
     {.name = "braid.broker.id.offset", .member = &broker_config::broker_id_offset, .default_value = "0", .min = 0,
@@ -46,7 +46,10 @@ const std::array<key_spec, 49> keys = {{
      .min = 50, .max = 60'000,
      .words = "A voter that has heard no leader for this long, or up to twice as long, asks to be elected"},
     {.name = "broker.rack", .member = &broker_config::rack, .default_value = "",
-     .words = "Where this broker stands (a zone): clients that say the same fetch from it; empty: nowhere"},
+     .words = "Where this broker stands (a zone): clients that say the same may fetch from it; empty: nowhere"},
+    {.name = "replica.selector.class", .member = &broker_config::replica_selector, .default_value = "leader",
+     .choices = "leader|org.apache.kafka.common.replica.RackAwareReplicaSelector",
+     .words = "Whom a leader tells consumers to fetch from: itself, or a replica in their rack where there is one"},
     {.name = "data.dir", .member = &broker_config::data_dir, .default_value = "",
      .words = "Folder of segments, checkpoints and metadata; must be given"},
     {.name = "wal.dir", .member = &broker_config::wal_dir, .default_value = "",

@@ -176,6 +176,60 @@ def test_stopped_leaders_hand_over_without_an_error(t):
     check(producer)
 
 
+def fetches(broker):
+    return next(float(line.split()[1]) for line in broker.http("/metrics")[1].splitlines()
+                if line.startswith('braidmq_requests_total{api="Fetch"}'))
+
+
+def test_a_consumer_reads_from_the_replica_in_its_rack(t):
+    """And goes on when that one, or the leader, is gone."""
+    cluster = Cluster(t, replica_selector_class="org.apache.kafka.common.replica.RackAwareReplicaSelector")
+    for i, broker in enumerate(cluster.brokers):
+        broker.settings["broker.rack"] = f"rack-{i}"
+    cluster.start()
+    producer = Producer(cluster, cluster.topic("orders"), 1)
+    producer.send_more(500)
+    leader = cluster.leader()
+    near = (leader + 1) % 3
+    seen = []
+    consumer = confluent_kafka.Consumer({
+        "bootstrap.servers": cluster.bootstrap, "group.id": "unused", "enable.auto.commit": False, "client.rack": f"rack-{near}",
+        "auto.offset.reset": "error", "socket.timeout.ms": 3_000, "topic.metadata.refresh.interval.ms": 1_000, "log_level": 0})
+    consumer.assign([confluent_kafka.TopicPartition("orders", 0, 0)])
+
+    def read_all():
+        end = time.monotonic() + 60
+        while len(seen) < len(producer.acked):
+            assert time.monotonic() < end, f"{len(seen)} of {len(producer.acked)} read"
+            for message in consumer.consume(500, 0.2):
+                # A broker that is gone is told of as an error, and another one is read from.
+                if message.error():
+                    assert message.error().code() != confluent_kafka.KafkaError._AUTO_OFFSET_RESET, str(message.error())
+                    continue
+                equal(message.offset(), len(seen))
+                seen.append(message.value())
+
+    read_all()
+    before = [fetches(broker) for broker in cluster.brokers]
+    for _ in range(5):
+        producer.send_more(100)
+        read_all()
+    after = [fetches(broker) for broker in cluster.brokers]
+    assert after[near] - before[near] >= 5, f"fetches of {near}: {before} then {after}"
+    assert after[leader] - before[leader] < after[near] - before[near], f"fetches of the leader {leader}: {before} then {after}"
+    cluster[near].kill()
+    producer.send_more(300)
+    read_all()
+    cluster.restart(near)
+    cluster[leader].kill()
+    producer.send_more(300)
+    read_all()
+    cluster.restart(leader)
+    consumer.close()
+    producer.finish()
+    check(producer)
+
+
 def test_all_killed_at_once(t):
     cluster = Cluster(t).start()
     producer = Producer(cluster, cluster.topic("orders", 3), 3)
