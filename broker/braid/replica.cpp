@@ -288,11 +288,6 @@ void replica::tell_serving() {
   if (!serves) purgatory_.stop();  // what waits here would wait for nothing
   sweep_next_.reset();
   sweep_waits_ = false;
-  if (serves && stats_.start.applied_took == io::duration::zero()) {
-    stats_.start.entries_applied = stats_.entries_applied;
-    stats_.start.bytes_applied = stats_.entry_bytes_applied;
-    stats_.start.applied_took = environment_.clock.now() - started_at_;
-  }
   arm_sweep();
   expiry_next_.reset();
   arm_expiry();

@@ -113,7 +113,7 @@ struct start_stats {
   io::duration partitions_opened_took{};
   std::uint64_t entries_applied = 0;  // from the log, until this replica served for the first time
   std::uint64_t bytes_applied = 0;
-  io::duration applied_took{};  // zero: it has not served yet
+  io::duration applied_took{};  // zero: it has not caught up yet
 };
 
 // Of another voter, as the leader knows it.

@@ -136,6 +136,9 @@ void replica::look_whether_caught_up() {
 
 void replica::note_caught_up() {
   if (std::exchange(is_caught_up_, true)) return;
+  stats_.start.entries_applied = stats_.entries_applied;
+  stats_.start.bytes_applied = stats_.entry_bytes_applied;
+  stats_.start.applied_took = environment_.clock.now() - started_at_;
   // What an earlier life had written beyond is written anew by now, as far as the log has it.
   for (const auto& [id, one] : machine_.partitions()) one->log().cut_leftovers();
   if (on_caught_up_) on_caught_up_();

@@ -203,11 +203,11 @@ status broker::check_cluster(const broker_folders& folders) {
 
 void broker::start() {
   environment_.braid.post([this] {
-    replica_->on_serving([this](bool serves) {
-      if (serves) tell_applied();
-    });
     replica_->on_snapshot_wanted([this](const raft::node_id& peer) { tell_snapshot_wanted(peer); });
-    replica_->on_caught_up([this] { braid_caught_up_ = true; });
+    replica_->on_caught_up([this] {
+      braid_caught_up_ = true;
+      tell_applied();
+    });
     replica_->on_state_hash(environment_.on_state_hash);
     replica_->on_deletions_applied([this](std::uint64_t through) {
       environment_.metadata.post([this, through] { controller_->forget_deletions(through); });
@@ -359,7 +359,6 @@ void broker::tell_phase(const std::string& done, io::duration took) const {
 
 // Once in a life, however often the braid comes to serve.
 void broker::tell_applied() {
-  if (std::exchange(told_applied_, true)) return;
   const braid::start_stats start = replica_->statistics().start;
   tell_phase(fmt::format("log of the braid applied: {} entries, {} bytes", start.entries_applied, start.bytes_applied),
              start.applied_took);

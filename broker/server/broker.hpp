@@ -206,8 +206,7 @@ class broker {
   disk_guard disk_guard_;
   topic_admin topics_{*this};
   atomic_refusals atomic_refusals_{environment_.on_atomic_refusal};
-  bool told_applied_ = false;                              // braid executor
-  std::map<std::int32_t, io::time_point> snapshots_told_;  // likewise
+  std::map<std::int32_t, io::time_point> snapshots_told_;  // braid executor
   metadata::image_ptr followed_image_;                     // metadata executor: what the braid has been told of
 };
 

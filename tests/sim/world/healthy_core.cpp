@@ -20,12 +20,13 @@ healthy_core::healthy_core(cluster_host& cluster, rng& chance) : cluster_(cluste
     const bool is_leader = leader && lost_.empty() && chance.chance(0.5);
     lost_.insert(is_leader ? *leader : chance.below(all));
   }
-  is_down_ = how == 0;
   for (const std::size_t one : lost_) lose(one, how);
 }
 
 void healthy_core::lose(std::size_t machine, std::uint64_t how) {
   machine_host& lost = cluster_.at(machine);
+  // What does not run cannot be stopped, and stays down.
+  is_down_ = is_down_ || how == 0 || (how == 1 && !lost.running());
   if (how == 0 && lost.running()) lost.end_life(end_of_life::process_killed);
   if (how == 1) lost.pause(for_ever);
   for (std::size_t other = 0; how > 1 && other < cluster_.size(); ++other) {

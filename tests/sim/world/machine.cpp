@@ -376,8 +376,8 @@ void machine_host::pause(io::duration how_long) {
   if (!life_) return;
   ++counters_.pauses;
   for (task_source* one : life_->sources()) one->set_paused(true);
-  network_.schedule(how_long, [this, life = counters_.lives] {
-    if (life_ && counters_.lives == life) go_on_at_once();
+  network_.schedule(how_long, [this, life = counters_.lives, pause = counters_.pauses] {
+    if (life_ && counters_.lives == life && counters_.pauses == pause) go_on_at_once();
   });
 }
 
