@@ -93,6 +93,7 @@ struct fetched_partition {
 
 struct fetch_record {
   std::uint64_t connection = 0;
+  bool asked_of_leader = true;  // of the braid; others may be behind
   moment asked = 0;
   moment answered = 0;
   std::vector<fetched_partition> partitions;
@@ -163,6 +164,7 @@ class history {
   void note_leader(std::int32_t broker, std::int32_t epoch);
   std::optional<std::size_t> leader() const { return leader_; }
   std::uint64_t refusals_for_leader() const { return refusals_for_leader_; }
+  bool leads(std::uint64_t connection) const { return brokers_ == 1 || term_at(connection).lowest > raft::term(0); }
   std::int64_t known_end_at(std::uint64_t connection, const topic_partition_id& target) const;
   std::int64_t known_start_at(std::uint64_t connection, const topic_partition_id& target) const;
 

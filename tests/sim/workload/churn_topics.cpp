@@ -226,6 +226,7 @@ class topic_churner final : public client {
     fetch_record record;
     record.connection = connection_id();
     record.asked = log().next_moment();
+    record.asked_of_leader = log().leads(connection_id());
     send(request, version, [this, at, record, version](const result<bytes>& body) mutable {
       slots_[at].busy = false;
       if (!body) return;

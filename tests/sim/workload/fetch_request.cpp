@@ -5,6 +5,7 @@ namespace braidmq::sim {
 fetch_call::fetch_call(history& log, fetch_wish wish, std::uint64_t connection) : log_(log), wish_(std::move(wish)) {
   record_.connection = connection;
   record_.asked = log_.next_moment();
+  record_.asked_of_leader = log_.leads(connection);
   for (const wished_partition& one : wish_.partitions) {
     fetched_partition& partition = record_.partitions.emplace_back();
     partition.target = one.target;

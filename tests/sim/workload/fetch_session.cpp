@@ -92,6 +92,7 @@ class session_fetcher final : public client {
     fetch_record asked;
     asked.connection = connection_id();
     asked.asked = log().next_moment();
+    asked.asked_of_leader = log().leads(connection_id());
     for (auto& [target, one] : followed_) {
       fetched_partition& partition = asked.partitions.emplace_back();
       partition.target = target;
