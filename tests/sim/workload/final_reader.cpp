@@ -16,12 +16,14 @@ constexpr std::int16_t newest_metadata = 13;
 constexpr std::int16_t newest_fetch = 18;
 constexpr std::int16_t newest_list_offsets = 11;
 constexpr int most_tries = 20;
+constexpr io::duration least_patience = std::chrono::seconds(20);  // a broker may be about to stop, and refuses all
 
 }  // namespace
 
 void final_reader::write_everywhere() {
   left_ = all_partitions();
   if (!left_.empty()) task_ = task::write;
+  tried_from_ = context().world.now();
 }
 
 void final_reader::read_everything() {
@@ -81,10 +83,11 @@ void final_reader::write_next() {
          if (written || gone) {
            left_.erase(left_.begin());
            tries_ = 0;
+           tried_from_ = context().world.now();
          } else if (!answers.empty() && answers.front().code == protocol::error_code::not_leader_or_follower &&
                     !asks_who_leads_) {
            asks_who_leads_ = true;
-         } else if (++tries_ > most_tries) {
+         } else if (++tries_ > most_tries && context().world.now() - tried_from_ > least_patience) {
            failure_ = fmt::format("a last write to {} is refused with code {}", to_string(*left_.begin(), log()),
                                   answers.empty() ? -1 : static_cast<int>(answers.front().code));
            left_.clear();

@@ -34,6 +34,7 @@ class final_reader final : public client {
   void begin_at_start_of(const topic_partition_id& target);
   std::set<topic_partition_id> all_partitions() const;
   bool asks_who_leads_ = false;
+  io::time_point tried_from_;
   std::set<model::topic_id> listed_;  // churning topics, by the last learn()
   std::string name_of(const model::topic_id& id) const;
 
