@@ -64,6 +64,8 @@ class simulation {
     make_clients();
     while (context_.operations_left > 0) {
       if (!advance()) return false;
+      // Faults may follow each other so closely that next to nothing gets done between them.
+      if (!faults_ended_ && world_.tasks_run() > most_tasks / 4) end_faults();
       // A run in which little was acknowledged proves little: it goes on, without faults.
       if (context_.operations_left == 0 && log_.acknowledgements() < least_acknowledgements(options_.operations)) {
         if (context_.operations_done > 10 * options_.operations)
@@ -102,6 +104,7 @@ class simulation {
   }
 
   void end_faults() {
+    faults_ended_ = true;
     for (const auto& one : nemeses_) one->stop();
     partitions_.stop();
     say("faults are over");
@@ -437,6 +440,7 @@ class simulation {
   std::vector<std::unique_ptr<nemesis>> nemeses_;
   partition_nemesis partitions_;
   std::optional<healthy_core> core_;
+  bool faults_ended_ = false;
   workload_context context_;
   std::vector<std::unique_ptr<client>> clients_;
   std::vector<std::optional<io::time_point>> down_until_;

@@ -52,8 +52,7 @@ class early_vote_log final : public wal::log {
 // The group with another mind. What its node is asked for, a changed copy of it answers.
 class wrong_group final : public multiraft::group {
  public:
-  wrong_group(plant which, std::unique_ptr<multiraft::group> target, io::executor& owner)
-      : which_(which), target_(std::move(target)), owner_(owner) {}
+  wrong_group(plant which, std::unique_ptr<multiraft::group> target) : which_(which), target_(std::move(target)) {}
 
   void start() override { target_->start(); }
   void stop() override { target_->stop(); }
@@ -70,12 +69,7 @@ class wrong_group final : public multiraft::group {
     if (which_ == plant::old_terms_counted) surgeon::count_old_terms(const_cast<raft::node&>(target_->node()));
   }
 
-  void read_index(unique_function<void(result<raft::index>)> done) override {
-    if (which_ != plant::stale_reads) return target_->read_index(std::move(done));
-    owner_.post([this, alive = std::weak_ptr(alive_), done = std::move(done)]() mutable {
-      if (!alive.expired()) done(target_->node().commit_index());
-    });
-  }
+  void read_index(unique_function<void(result<raft::index>)> done) override { target_->read_index(std::move(done)); }
 
   status transfer(const raft::node_id& to) override { return target_->transfer(to); }
   void set_campaigns(bool campaigns) override { target_->set_campaigns(campaigns); }
@@ -102,10 +96,8 @@ class wrong_group final : public multiraft::group {
  private:
   plant which_;
   std::unique_ptr<multiraft::group> target_;
-  io::executor& owner_;
   mutable bool has_just_proposed_ = false;
   mutable std::optional<raft::node> changed_;
-  std::shared_ptr<int> alive_ = std::make_shared<int>();
 };
 
 class hasty_peers final : public multiraft::transport {
@@ -129,13 +121,12 @@ std::unique_ptr<wal::log> early_vote_plant(std::unique_ptr<wal::log> target, io:
   return std::make_unique<early_vote_log>(std::move(target), owner);
 }
 
-std::function<std::unique_ptr<multiraft::group>(std::unique_ptr<multiraft::group>)> group_plant(plant which,
-                                                                                                io::executor& owner) {
-  const bool is_here = which == plant::old_terms_counted || which == plant::serves_early ||
-                       which == plant::stale_reads || which == plant::wrong_term_answer;
+std::function<std::unique_ptr<multiraft::group>(std::unique_ptr<multiraft::group>)> group_plant(plant which) {
+  const bool is_here =
+      which == plant::old_terms_counted || which == plant::serves_early || which == plant::wrong_term_answer;
   if (!is_here) return nullptr;
-  return [which, &owner](std::unique_ptr<multiraft::group> target) -> std::unique_ptr<multiraft::group> {
-    return std::make_unique<wrong_group>(which, std::move(target), owner);
+  return [which](std::unique_ptr<multiraft::group> target) -> std::unique_ptr<multiraft::group> {
+    return std::make_unique<wrong_group>(which, std::move(target));
   };
 }
 

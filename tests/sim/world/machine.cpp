@@ -169,7 +169,7 @@ status machine_host::finish_opening() {
       life_->braid, life_->braid, life_->wal_disk, life_->segment_disk, life_->background};
   environment.wrap_wal = wal_plant(planted_, life_->braid);
   environment.wrap_metadata_wal = metadata_wal_plant(planted_, life_->metadata);
-  environment.wrap_braid_group = group_plant(planted_, life_->braid);
+  environment.wrap_braid_group = group_plant(planted_);
   environment.wrap_peers = [this](raft::group_id group, multiraft::transport& target) {
     return wrap_peers(group, target);
   };

@@ -16,7 +16,7 @@
 namespace braidmq::sim {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, plant>, 23> names{{
+constexpr std::array<std::pair<std::string_view, plant>, 22> names{{
     {"none", plant::none},
     {"skip-fsync", plant::skip_fsync},
     {"lost-dirsync", plant::lost_dirsync},
@@ -38,7 +38,6 @@ constexpr std::array<std::pair<std::string_view, plant>, 23> names{{
     {"old-terms-counted", plant::old_terms_counted},
     {"serves-early", plant::serves_early},
     {"commit-ahead", plant::commit_ahead},
-    {"stale-reads", plant::stale_reads},
     {"wrong-term-answer", plant::wrong_term_answer},
 }};
 

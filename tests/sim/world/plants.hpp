@@ -38,7 +38,6 @@ enum class plant {
   old_terms_counted,  // a leader takes entries of older terms for committed because a majority has them
   serves_early,       // a new leader serves before it has applied what its predecessors had committed
   commit_ahead,       // followers are told that what they are sent is committed
-  stale_reads,        // a read index is given without asking the others who leads
   wrong_term_answer,  // what another leader's entry has taken the place of is answered by that entry
 };
 
@@ -58,8 +57,7 @@ std::unique_ptr<net::frame_handler> frame_plant(plant which, net::frame_handler&
 
 // world/cluster_plants.cpp. Null, or empty, when the bug is elsewhere.
 std::unique_ptr<wal::log> early_vote_plant(std::unique_ptr<wal::log> target, io::executor& owner);
-std::function<std::unique_ptr<multiraft::group>(std::unique_ptr<multiraft::group>)> group_plant(plant which,
-                                                                                                io::executor& owner);
+std::function<std::unique_ptr<multiraft::group>(std::unique_ptr<multiraft::group>)> group_plant(plant which);
 std::unique_ptr<multiraft::transport> peer_plant(plant which, multiraft::transport& target);
 
 }  // namespace braidmq::sim
